@@ -1,0 +1,137 @@
+//! What the user sees: data on stdout, everything else on stderr.
+//!
+//! Commands never print by themselves; they ask the console for a writer, a progress bar or a
+//! note, so that `--json`, `--quiet`, a closed pipe and a missing terminal are handled once.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use crate::hint::Hint;
+
+/// Options every command understands.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Print machine-readable JSON on stdout.
+    #[arg(long, global = true, help_heading = "Global options")]
+    json: bool,
+
+    /// Print nothing on stderr but errors.
+    #[arg(long, short, global = true, help_heading = "Global options")]
+    quiet: bool,
+
+    /// Worker threads; 0 means one per core. Results do not depend on it.
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Global options"
+    )]
+    threads: usize,
+}
+
+/// The terminal, or whatever stands in its place.
+pub(crate) struct Console {
+    json: bool,
+    quiet: bool,
+    threads: usize,
+}
+
+impl Console {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self { json: options.json, quiet: options.quiet, threads: options.threads }
+    }
+
+    /// Sizes the global thread pool.
+    pub(crate) fn start_threads(&self) -> Result<()> {
+        anyhow::ensure!(self.threads <= 1024, "--threads {} is more than 1024", self.threads);
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads)
+            .build_global()
+            .context("cannot start the worker threads")
+    }
+
+    /// Whether the user asked for JSON.
+    pub(crate) fn wants_json(&self) -> bool {
+        self.json
+    }
+
+    /// A buffered, locked stdout. Write errors must be returned, not unwrapped: a closed pipe
+    /// then ends the program quietly.
+    #[expect(clippy::unused_self, reason = "stdout belongs to the console")]
+    pub(crate) fn out(&self) -> BufWriter<io::StdoutLock<'static>> {
+        BufWriter::with_capacity(1 << 16, io::stdout().lock())
+    }
+
+    /// Prints one value as pretty JSON.
+    pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<()> {
+        let mut out = self.out();
+        serde_json::to_writer_pretty(&mut out, value)?;
+        writeln!(out)?;
+        Ok(out.flush()?)
+    }
+
+    /// A remark for the human, on stderr.
+    pub(crate) fn note(&self, remark: impl Display) {
+        if !self.quiet {
+            // A closed stderr must not end the work.
+            let _ = writeln!(io::stderr(), "{remark}");
+        }
+    }
+
+    /// A progress bar on a terminal, nothing elsewhere. `length` 0 means unknown.
+    pub(crate) fn progress(&self, what: &'static str, length: u64) -> ProgressBar {
+        if self.quiet || !io::stderr().is_terminal() {
+            return ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        }
+        let (bar, template) = if length == 0 {
+            (ProgressBar::new_spinner(), "{msg} {human_pos} ({per_sec}, {elapsed})")
+        } else {
+            (
+                ProgressBar::new(length),
+                "{msg} {wide_bar} {human_pos}/{human_len} ({per_sec}, {eta})",
+            )
+        };
+        let style =
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style);
+        bar.set_message(what);
+        bar.enable_steady_tick(Duration::from_millis(200));
+        bar
+    }
+
+    /// Reports a failure and chooses the exit code. A closed pipe is not a failure.
+    #[expect(clippy::unused_self, reason = "stderr belongs to the console")]
+    pub(crate) fn fail(&self, error: &anyhow::Error) -> ExitCode {
+        if error.chain().any(is_closed_pipe) {
+            return ExitCode::SUCCESS;
+        }
+        let mut stderr = io::stderr().lock();
+        let hint = error.downcast_ref::<Hint>();
+        let facts: Vec<String> = error
+            .chain()
+            .map(ToString::to_string)
+            .filter(|fact| hint.is_none_or(|h| h.text() != fact))
+            .collect();
+        let _ = writeln!(stderr, "error: {}", facts.join(": "));
+        if let Some(hint) = hint {
+            let _ = writeln!(stderr, "hint: {hint}");
+        }
+        ExitCode::FAILURE
+    }
+}
+
+fn is_closed_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let kind = if let Some(io) = cause.downcast_ref::<io::Error>() {
+        Some(io.kind())
+    } else {
+        cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind)
+    };
+    kind == Some(io::ErrorKind::BrokenPipe)
+}

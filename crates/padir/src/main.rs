@@ -1,0 +1,35 @@
+//! The `padir` binary: parse, then one `match`.
+
+mod commands;
+mod console;
+mod hint;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::commands::Command;
+use crate::console::Console;
+
+/// Parallel decoding by iterative refinement: corpora, vocabularies and scores.
+#[derive(Parser)]
+#[command(version, propagate_version = true, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    console: console::Options,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let console = Console::new(&cli.console);
+    if let Err(error) = console.start_threads() {
+        return console.fail(&error);
+    }
+    match cli.command.run(&console) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => console.fail(&error),
+    }
+}
