@@ -1,1 +1,3 @@
-//! .
+//! Corpora, vocabularies and batches.
+
+pub mod input;

@@ -1,0 +1,187 @@
+//! Every compression, whole, doubled, cut and damaged; sniffing; names in errors.
+
+use std::io::{Read, Write};
+use std::num::NonZeroU64;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const KINDS: [Compression; 4] =
+    [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Xz];
+
+pub(crate) fn compress(kind: Compression, data: &[u8]) -> Vec<u8> {
+    match kind {
+        Compression::None => data.to_vec(),
+        Compression::Gzip => {
+            let mut encoder =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(data).unwrap();
+            encoder.finish().unwrap()
+        }
+        Compression::Zstd => {
+            ruzstd::encoding::compress_to_vec(data, ruzstd::encoding::CompressionLevel::Fastest)
+        }
+        Compression::Xz => {
+            let mut options = lzma_rust2::XzOptions::with_preset(0);
+            options.set_block_size(NonZeroU64::new(1 << 16));
+            let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+            encoder.write_all(data).unwrap();
+            encoder.finish().unwrap()
+        }
+    }
+}
+
+fn read_all(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    let mut reader = decode("a file".to_owned(), Cursor::new(bytes)).map_err(|e| e.to_string())?;
+    let mut data = Vec::new();
+    reader.read_to_end(&mut data).map_err(|e| e.to_string())?;
+    Ok(data)
+}
+
+fn sample() -> Vec<u8> {
+    (0..30_000_u32).flat_map(|i| format!("line {} of many\n", i * i % 977).into_bytes()).collect()
+}
+
+#[test]
+fn whole_and_concatenated_data_is_read_to_the_end() {
+    for kind in KINDS {
+        let once = compress(kind, &sample());
+        let twice = [once.clone(), compress(kind, b"and more")].concat();
+        assert!(read_all(once).unwrap() == sample(), "{kind:?}");
+        assert!(read_all(twice).unwrap() == [sample(), b"and more".to_vec()].concat(), "{kind:?}");
+        assert_eq!(read_all(compress(kind, b"")).unwrap(), b"", "{kind:?}, empty");
+    }
+}
+
+#[test]
+fn every_cut_is_an_error_that_names_the_file() {
+    for kind in [Compression::Gzip, Compression::Zstd, Compression::Xz] {
+        let whole = compress(kind, b"a short line\nand another line, and another line\n");
+        // The magic number itself must be there, or the file is plain bytes.
+        for cut in 6..whole.len() {
+            let error = read_all(whole[..cut].to_vec()).unwrap_err();
+            assert!(error.contains("a file"), "{kind:?} cut at {cut}: {error}");
+            assert!(error.contains("truncated"), "{kind:?} cut at {cut}: {error}");
+        }
+        // A second member that is cut is an error as well.
+        for cut in 1..whole.len() {
+            let error = read_all([&whole[..], &whole[..cut]].concat()).unwrap_err();
+            assert!(error.contains("a file"), "{kind:?} second cut at {cut}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_changed_byte_is_noticed() {
+    for kind in [Compression::Gzip, Compression::Zstd, Compression::Xz] {
+        let data: Vec<u8> = (0..4000_u32).map(|i| (i * i % 251) as u8).collect();
+        let mut bytes = compress(kind, &data);
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x10;
+        let error = read_all(bytes).unwrap_err();
+        assert!(error.contains("a file") && error.contains("damaged"), "{kind:?}: {error}");
+    }
+}
+
+#[test]
+fn rubbish_after_the_end_is_noticed() {
+    for kind in [Compression::Gzip, Compression::Zstd, Compression::Xz] {
+        let bytes = [compress(kind, b"data"), b"rubbish!".to_vec()].concat();
+        assert!(read_all(bytes).unwrap_err().contains("a file"), "{kind:?}");
+    }
+}
+
+#[test]
+fn skippable_frames_are_skipped() {
+    let skippable = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9];
+    let frame = compress(Compression::Zstd, b"kept");
+    let bytes = [&skippable[..], &frame, &skippable, &frame, &skippable].concat();
+    assert_eq!(read_all(bytes).unwrap(), b"keptkept");
+    let cut = [&frame[..], &skippable[..9]].concat();
+    assert!(read_all(cut).unwrap_err().contains("truncated"));
+}
+
+#[test]
+fn greedy_windows_are_refused() {
+    // Window descriptor 0xff: exponent 31, mantissa 7, or 3.75 TiB.
+    for descriptor in [0xff, 0xa0] {
+        let error = read_all(vec![0x28, 0xb5, 0x2f, 0xfd, 0, descriptor, 1, 0, 0]).unwrap_err();
+        assert!(error.contains("more than 128 MiB"), "{descriptor:x}: {error}");
+    }
+    // As `xz --lzma2=dict=1GiB` writes.
+    let mut options = lzma_rust2::XzOptions::with_preset(0);
+    options.lzma_options.dict_size = 1 << 30;
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
+    encoder.write_all(b"x").unwrap();
+    let error = read_all(encoder.finish().unwrap()).unwrap_err();
+    assert!(error.contains("more than 128 MiB"), "{error}");
+}
+
+#[test]
+fn formats_known_by_sight_are_named() {
+    let cases: [(&str, &[u8]); 2] =
+        [("bzip2", b"BZh91AY&SY\0\0\0\0"), ("zip", b"PK\x03\x04\x14\0\0\0")];
+    for (name, bytes) in cases {
+        let error = read_all(bytes.to_vec()).unwrap_err();
+        assert!(error.contains("a file") && error.contains(name), "{name}: {error}");
+    }
+}
+
+#[test]
+fn text_that_resembles_a_magic_number_stays_text() {
+    for text in ["", "B", "BZh is a word", "P", "PK", "(", "\u{fd}7zX"] {
+        assert_eq!(read_all(text.as_bytes().to_vec()).unwrap(), text.as_bytes(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_missing_file_and_a_directory_are_named() {
+    let missing = Path::new("no/such/file.gz");
+    assert!(open(missing).err().unwrap().to_string().contains("no/such/file.gz"));
+    let directory = tempfile::tempdir().unwrap();
+    let error = open(directory.path()).err().unwrap().to_string();
+    assert!(error.contains(directory.path().to_str().unwrap()), "{error}");
+}
+
+#[test]
+fn names_ask_for_compressions() {
+    let cases = [
+        ("a.gz", Compression::Gzip),
+        ("a.en.GZ", Compression::Gzip),
+        ("a.zst", Compression::Zstd),
+        ("a.xz", Compression::Xz),
+        ("a.txt", Compression::None),
+        ("gz", Compression::None),
+        ("-", Compression::None),
+    ];
+    for (name, expected) in cases {
+        assert_eq!(Compression::of_name(Path::new(name)), expected, "{name}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_survive(data in prop::collection::vec(any::<u8>(), 0..5000)) {
+        for kind in KINDS.into_iter().skip(1) {
+            prop_assert_eq!(&read_all(compress(kind, &data)).unwrap(), &data);
+        }
+    }
+
+    #[test]
+    fn damaged_bytes_never_panic(
+        data in prop::collection::vec(any::<u8>(), 0..300),
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+    ) {
+        for kind in KINDS {
+            let mut bytes = compress(kind, &data);
+            for (at, value) in &flips {
+                if !bytes.is_empty() {
+                    let at = at.index(bytes.len());
+                    bytes[at] = *value;
+                }
+            }
+            let _ = read_all(bytes);
+        }
+    }
+}
