@@ -24,7 +24,7 @@ pub const MEMORY_LIMIT: u64 = 128 << 20;
 const BUFFER: usize = 128 << 10;
 
 /// The longest magic number below.
-const MAGIC: usize = 10;
+pub(crate) const MAGIC: usize = 10;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,14 @@ pub enum InputError {
     /// The file opened, but reading it failed.
     #[error("cannot read {file}")]
     Read {
+        /// The file as the user named it.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A pipe or a compressed file could not be copied to where it can be read again.
+    #[error("cannot copy {file} to a temporary file")]
+    Spool {
         /// The file as the user named it.
         file: String,
         /// What the system said.
@@ -189,7 +197,7 @@ fn buffered(decoder: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
 }
 
 /// Recognises a format by its first bytes; `Err` names one that is not supported.
-fn sniff(head: &[u8]) -> Result<Compression, &'static str> {
+pub(crate) fn sniff(head: &[u8]) -> Result<Compression, &'static str> {
     Ok(match head {
         [0x1f, 0x8b, ..] => Compression::Gzip,
         // A frame, or a skippable frame before it.
@@ -255,4 +263,4 @@ impl<R: BufRead> BufRead for Named<R> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
