@@ -1,5 +1,7 @@
 //! How full a batch is, and the cutting of a sequence of pairs into batches. O(1) a pair.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use crate::shard::PairLengths;
@@ -77,51 +79,58 @@ impl Load {
     }
 }
 
-/// Cuts a sequence of pairs into as few batches as keeping its order allows. Each pair must fit
-/// on its own.
+/// Cuts a sequence of pairs into batches that are as full as its order allows. Each pair must
+/// fit on its own. The first batch is only filled to the share `phase` in (0, 1], so that the
+/// same sequence is cut elsewhere for another phase.
 pub(super) fn cut(
-    pairs: impl Iterator<Item = PairLengths>,
+    count: usize,
+    lengths: impl Fn(usize) -> PairLengths,
     config: &BatchConfig,
+    phase: f64,
 ) -> Vec<Range<u32>> {
     let mut batches = Vec::new();
-    let mut load = Load::default();
-    let (mut start, mut end) = (0, 0);
-    for pair in pairs {
-        let more = load.with(pair);
-        if more.rows == 1 || more.fits(config) {
-            load = more;
-        } else {
-            batches.push(start..end);
-            start = end;
-            load = Load::default().with(pair);
+    let mut start = 0;
+    while start < count {
+        let mut pairs = fill((start..count).map(&lengths), config);
+        if start == 0 {
+            pairs = ((phase * pairs as f64).ceil() as usize).clamp(1, pairs);
         }
-        end += 1;
-    }
-    if end > start {
-        batches.push(start..end);
+        batches.push(start as u32..(start + pairs) as u32);
+        start += pairs;
     }
     batches
 }
 
+/// How many of the pairs a batch can take: at least one.
+fn fill(pairs: impl Iterator<Item = PairLengths>, config: &BatchConfig) -> usize {
+    let mut load = Load::default();
+    let fitting = pairs.take_while(|&pair| {
+        load = load.with(pair);
+        load.fits(config)
+    });
+    fitting.count().max(1)
+}
+
 /// Halves the fullest batches until their number is a multiple of `group`; where no batch can
-/// be halved any more, adds empty ones.
+/// be halved any more, adds empty ones. O(group · log batches).
 pub(super) fn complete(batches: &mut Vec<Range<u32>>, group: usize) {
-    let mut missing = batches.len().next_multiple_of(group) - batches.len();
-    while missing > 0 {
-        // Halves every batch of at least half the largest size in one sweep: few sweeps.
-        let largest = batches.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
-        if largest < 2 {
-            batches.extend(std::iter::repeat_n(0..0, missing));
-            return;
-        }
-        for index in 0..batches.len() {
-            let Range { start, end } = batches[index];
-            if missing > 0 && (end - start) as usize == largest {
+    let missing = batches.len().next_multiple_of(group) - batches.len();
+    if missing == 0 {
+        return;
+    }
+    let size = |index: usize, batch: &Range<u32>| (batch.len(), Reverse(index));
+    let mut fullest: BinaryHeap<_> = batches.iter().enumerate().map(|(i, b)| size(i, b)).collect();
+    for _ in 0..missing {
+        match fullest.pop() {
+            Some((pairs, Reverse(index))) if pairs > 1 => {
+                let Range { start, end } = batches[index];
                 let middle = start + (end - start) / 2;
                 batches[index] = start..middle;
                 batches.push(middle..end);
-                missing -= 1;
+                fullest.push(size(index, &batches[index]));
+                fullest.push(size(batches.len() - 1, &(middle..end)));
             }
+            _ => batches.push(0..0),
         }
     }
 }

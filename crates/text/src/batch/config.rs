@@ -73,7 +73,7 @@ pub enum Counted {
 
 /// What a batch is in the memory of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "layout", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Layout {
     /// Sentences one behind the other: a budget counts their tokens.
     Ragged,

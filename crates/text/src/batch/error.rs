@@ -34,7 +34,9 @@ pub enum BatchError {
         lengths: PairLengths,
     },
     /// There is nothing to learn from: an endless stream would never give a batch.
-    #[error("no pair is left of {pairs}: {dropped_long} are too long, {dropped_empty} have an empty side")]
+    #[error(
+        "no pair is left of {pairs}: {dropped_long} are too long, {dropped_empty} have an empty side"
+    )]
     Nothing {
         /// The pairs of the corpus.
         pairs: u64,
@@ -52,7 +54,9 @@ pub enum BatchError {
         batches: u64,
     },
     /// A position in other batches.
-    #[error("the position belongs to other batches (plan {found}, not {expected}): corpus or settings have changed")]
+    #[error(
+        "the position belongs to other batches (plan {found}, not {expected}): corpus or settings have changed"
+    )]
     ForeignBookmark {
         /// The plan of these batches.
         expected: Sha256,

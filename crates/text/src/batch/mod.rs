@@ -10,7 +10,8 @@
 //! them into *pools* of about a million pairs ([`BatchConfig::pool`]). Within a pool the pairs are
 //! shuffled, sorted by length, cut greedily into batches, and the batches are shuffled. The sort
 //! key is (larger side, difference of the sides), the latter running up and down in turns, so
-//! that neighbours are alike in both lengths; ties stay in shuffled order. A corpus of one pool
+//! that neighbours are alike in both lengths; ties stay in shuffled order, and the first cut falls
+//! elsewhere in each epoch. A corpus of one pool
 //! is thus bucketed exactly, a larger one within a window that is large against a batch.
 //!
 //! *Cost* for a pool of m pairs: O(m log m) time, 20 bytes a pair while it is planned and 4 while

@@ -41,10 +41,9 @@ impl StagedDirectory {
         }
         let lock = File::create(staging.join(LOCK)).map_err(Fault::Write)?;
         match lock.try_lock() {
-            Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Fault::Busy),
             // Some network file systems know no locks; two writers at once are unlikely there.
-            Err(TryLockError::Error(_)) => {}
+            Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         remove_leftovers(&staging).map_err(Fault::Write)?;
         Ok(Self { destination: destination.to_owned(), staging, lock: Some(lock) })
@@ -88,11 +87,11 @@ impl Drop for StagedDirectory {
 
 fn refuse_occupied(destination: &Path) -> Result<(), Fault> {
     match fs::read_dir(destination) {
-        Ok(mut entries) if entries.next().is_none() => Ok(()),
+        Ok(mut entries) => entries.next().map_or(Ok(()), |_| Err(Fault::Exists)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if parent_of(destination).is_dir() { Ok(()) } else { Err(Fault::Write(error)) }
         }
-        _ => Err(Fault::Exists),
+        Err(_) => Err(Fault::Exists),
     }
 }
 
@@ -104,7 +103,7 @@ fn remove_leftovers(staging: &Path) -> io::Result<()> {
         let ours = name.to_str().is_some_and(|name| {
             number_of(name).is_some()
                 || name == padir_base::manifest::FILE_NAME
-                || (name.starts_with(".padir-") && name.ends_with(".part"))
+                || name.strip_prefix(".padir-").is_some_and(|rest| rest.contains(".part"))
         });
         if ours {
             fs::remove_file(entry.path())?;

@@ -77,7 +77,7 @@ impl Shard {
     /// Appends the lengths of some pairs. The range must lie within the shard.
     pub(super) fn read_lengths(&self, pairs: Range<usize>, into: &mut Vec<PairLengths>) {
         let bytes = &lengths_of(&self.map, &self.header)[4 * pairs.start..4 * pairs.end];
-        into.extend(bytes.as_chunks().0.iter().map(parse_lengths));
+        into.extend(bytes.as_chunks().0.iter().copied().map(parse_lengths));
     }
 
     /// Appends the tokens of a pair; `first` is the number of the shard's first pair in its set,
@@ -111,9 +111,9 @@ impl Shard {
         let block = pair / BLOCK;
         let lengths = lengths_of(&self.map, &self.header);
         let before = &lengths[4 * BLOCK * block..4 * pair];
-        let inside: u32 = before.as_chunks().0.iter().map(|l| parse_lengths(l).sum()).sum();
+        let inside: u32 = before.as_chunks().0.iter().map(|&l| parse_lengths(l).sum()).sum();
         let own = &lengths[4 * pair..4 * pair + 4];
-        let own = parse_lengths(&std::array::from_fn(|i| own[i]));
+        let own = parse_lengths(std::array::from_fn(|i| own[i]));
         (self.offsets[block] as usize + inside as usize, own)
     }
 
@@ -126,7 +126,9 @@ impl Shard {
         let start = into.len();
         match width {
             Width::Two => {
-                into.extend(bytes.as_chunks().0.iter().map(|&b| TokenId(u16::from_le_bytes(b).into())));
+                into.extend(
+                    bytes.as_chunks().0.iter().map(|&b| TokenId(u16::from_le_bytes(b).into())),
+                );
             }
             Width::Four => {
                 into.extend(bytes.as_chunks().0.iter().map(|&b| TokenId(u32::from_le_bytes(b))));
@@ -225,7 +227,7 @@ fn sum_up(lengths: &[u8], header: &Header) -> Result<Vec<u64>, Fault> {
     let (mut source, mut target) = (0_u64, 0_u64);
     for block in lengths.as_chunks::<4>().0.chunks(BLOCK) {
         offsets.push(source + target);
-        for lengths in block.iter().map(parse_lengths) {
+        for lengths in block.iter().copied().map(parse_lengths) {
             if lengths.source == 0 || lengths.target == 0 {
                 return Err(Fault::HeaderAbsurd("a sentence has no tokens, not even its end"));
             }
@@ -243,7 +245,7 @@ fn sum_up(lengths: &[u8], header: &Header) -> Result<Vec<u64>, Fault> {
 }
 
 #[inline]
-fn parse_lengths(bytes: &[u8; 4]) -> PairLengths {
-    let [a, b, c, d] = *bytes;
+fn parse_lengths(bytes: [u8; 4]) -> PairLengths {
+    let [a, b, c, d] = bytes;
     PairLengths { source: u16::from_le_bytes([a, b]), target: u16::from_le_bytes([c, d]) }
 }

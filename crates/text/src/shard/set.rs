@@ -43,9 +43,7 @@ impl ShardSet {
         }
         match set.shards.last() {
             None => Err(refuse(Fault::NoShards)),
-            Some(shard) if !shard.header().last => {
-                Err(refuse(Fault::Missing(file_name(count))))
-            }
+            Some(shard) if !shard.header().last => Err(refuse(Fault::Missing(file_name(count)))),
             Some(_) => Ok(set),
         }
     }

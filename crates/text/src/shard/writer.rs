@@ -169,7 +169,8 @@ impl ShardWriter {
         if number >= MAX_SHARDS {
             return Err(self.refuse(Fault::TooMany(MAX_SHARDS)));
         }
-        let (head, checksum) = self.shard.header(number, last, self.lexicon, self.previous).encode();
+        let (head, checksum) =
+            self.shard.header(number, last, self.lexicon, self.previous).encode();
         let path = self.directory.path().join(file_name(number));
         let mut file = AtomicFile::create(path).map_err(|e| self.refuse(Fault::Commit(e)))?;
         [head.as_slice(), &self.shard.lengths, &self.shard.tokens]
