@@ -2,7 +2,9 @@
 
 mod commands;
 mod console;
+mod corpus;
 mod hint;
+mod lines;
 
 use std::process::ExitCode;
 

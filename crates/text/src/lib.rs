@@ -1,15 +1,23 @@
 //! Corpora, vocabularies and batches.
 
 mod aligned;
+pub mod batch;
 pub mod columnar;
 pub mod corpus;
 pub mod defect;
+pub mod filter;
+pub mod hash;
 pub mod input;
+pub mod inspect;
 pub mod lines;
 pub mod origin;
 pub mod output;
 pub mod pair;
+pub mod shard;
+pub mod split;
+pub mod synthesis;
 pub mod tsv;
+pub mod vocab;
 pub mod writer;
 
 pub use corpus::{Corpus, Pairs};

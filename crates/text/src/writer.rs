@@ -82,10 +82,12 @@ impl Destination {
             [source, target] => {
                 Ok(Self::Aligned { source: source.clone(), target: target.clone() })
             }
-            [file] => match form(file) {
-                "tsv" => Ok(Self::Tsv(file.clone())),
-                "parquet" => Ok(Self::Parquet { file: file.clone(), languages: languages.clone() }),
-                _ => Err(WriteError::UnknownForm(file.display().to_string())),
+            [file] => match Form::of_name(file) {
+                Some(Form::Tsv) => Ok(Self::Tsv(file.clone())),
+                Some(Form::Parquet) => {
+                    Ok(Self::Parquet { file: file.clone(), languages: languages.clone() })
+                }
+                None => Err(WriteError::UnknownForm(file.display().to_string())),
             },
             files => Err(WriteError::Files(files.len())),
         }
@@ -96,46 +98,57 @@ impl Destination {
     /// # Errors
     /// When a directory does not exist or cannot be written to.
     pub fn create(&self) -> Result<PairWriter, WriteError> {
-        let form = match self {
-            Self::Aligned { source, target } => Form::Aligned {
+        let sink = match self {
+            Self::Aligned { source, target } => Sink::Aligned {
                 source: Box::new(Output::create(source)?),
                 target: Box::new(Output::create(target)?),
             },
-            Self::Tsv(file) => Form::Tsv(Box::new(Output::create(file)?)),
+            Self::Tsv(file) => Sink::Tsv(Box::new(Output::create(file)?)),
             Self::Parquet { file, languages } => {
                 let output = Output::create(file)?;
                 let name = output.name().to_owned();
                 let writer = ParquetWriter::new(output, languages)
                     .map_err(|source| WriteError::Parquet { file: name.clone(), source })?;
-                Form::Parquet { name, writer: Box::new(writer) }
+                Sink::Parquet { name, writer: Box::new(writer) }
             }
         };
-        Ok(PairWriter { form, number: 0 })
+        Ok(PairWriter { sink, number: 0 })
     }
 }
 
-/// `tsv`, `parquet` or nothing, read from the name without its compression.
-fn form(path: &Path) -> &'static str {
-    if path.as_os_str() == "-" {
-        return "tsv";
-    }
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let name = name.to_ascii_lowercase();
-    let stripped = [".gz", ".zst", ".zstd", ".xz"].iter().find_map(|end| name.strip_suffix(end));
-    match stripped.unwrap_or(&name).rsplit_once('.') {
-        Some((_, "tsv" | "tab")) => "tsv",
-        Some((_, "parquet")) => "parquet",
-        _ => "",
+/// A form of corpus that is one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Tabs between the columns.
+    Tsv,
+    /// Parquet.
+    Parquet,
+}
+
+impl Form {
+    /// What a name says, its compression aside; `-` is TSV.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        if path.as_os_str() == "-" {
+            return Some(Self::Tsv);
+        }
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let ends = [".gz", ".zst", ".zstd", ".xz"];
+        let plain = ends.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+        match plain.rsplit_once('.')?.1 {
+            "tsv" | "tab" => Some(Self::Tsv),
+            "parquet" => Some(Self::Parquet),
+            _ => None,
+        }
     }
 }
 
 /// A corpus being written. Nothing is visible before [`PairWriter::finish`].
 pub struct PairWriter {
-    form: Form,
+    sink: Sink,
     number: u64,
 }
 
-enum Form {
+enum Sink {
     Aligned { source: Box<Output>, target: Box<Output> },
     Tsv(Box<Output>),
     Parquet { name: String, writer: Box<ParquetWriter<Output>> },
@@ -149,12 +162,12 @@ impl PairWriter {
     /// on with other pairs.
     pub fn write(&mut self, pair: &Pair) -> Result<(), WriteError> {
         self.number += 1;
-        match &mut self.form {
-            Form::Aligned { source, target } => {
+        match &mut self.sink {
+            Sink::Aligned { source, target } => {
                 line(source, &[&pair.source])?;
                 line(target, &[&pair.target])?;
             }
-            Form::Tsv(output) => {
+            Sink::Tsv(output) => {
                 for (text, side) in [(&pair.source, Side::Source), (&pair.target, Side::Target)] {
                     if text.contains('\t') {
                         return Err(WriteError::Tab { number: self.number, side });
@@ -162,7 +175,7 @@ impl PairWriter {
                 }
                 line(output, &[&pair.source, "\t", &pair.target])?;
             }
-            Form::Parquet { name, writer } => writer
+            Sink::Parquet { name, writer } => writer
                 .write(pair)
                 .map_err(|source| WriteError::Parquet { file: name.clone(), source })?,
         }
@@ -175,13 +188,13 @@ impl PairWriter {
     /// On a full disk; files that stood there before are then untouched, but of two aligned files
     /// the first may already be new.
     pub fn finish(self) -> Result<(), WriteError> {
-        match self.form {
-            Form::Aligned { source, target } => {
+        match self.sink {
+            Sink::Aligned { source, target } => {
                 source.finish()?;
                 target.finish()?;
             }
-            Form::Tsv(output) => output.finish()?,
-            Form::Parquet { name, writer } => {
+            Sink::Tsv(output) => output.finish()?,
+            Sink::Parquet { name, writer } => {
                 let written = writer.finish();
                 let fail = |source| WriteError::Parquet { file: name, source };
                 written.map_err(fail)?.finish()?;
@@ -208,18 +221,18 @@ mod tests {
     #[test]
     fn forms_follow_from_names() {
         let cases = [
-            ("a.tsv", "tsv"),
-            ("a.TSV.gz", "tsv"),
-            ("dir.parquet/a.tab.zst", "tsv"),
-            ("-", "tsv"),
-            ("a.parquet", "parquet"),
-            ("a.parquet.xz", "parquet"),
-            ("a.txt", ""),
-            ("tsv", ""),
-            ("a.gz", ""),
+            ("a.tsv", Some(Form::Tsv)),
+            ("a.TSV.gz", Some(Form::Tsv)),
+            ("dir.parquet/a.tab.zst", Some(Form::Tsv)),
+            ("-", Some(Form::Tsv)),
+            ("a.parquet", Some(Form::Parquet)),
+            ("a.parquet.xz", Some(Form::Parquet)),
+            ("a.txt", None),
+            ("tsv", None),
+            ("a.gz", None),
         ];
         for (name, expected) in cases {
-            assert_eq!(form(Path::new(name)), expected, "{name}");
+            assert_eq!(Form::of_name(Path::new(name)), expected, "{name}");
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The verbs. One file each: its options, its examples, its `run`.
 
 mod completions;
+mod data;
+mod score;
+pub(crate) mod vocab;
 
 use anyhow::Result;
 
@@ -10,12 +13,18 @@ use crate::console::Console;
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     Completions(completions::Completions),
+    Data(data::Data),
+    Score(score::Score),
+    Vocab(vocab::Vocab),
 }
 
 impl Command {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         match self {
             Self::Completions(command) => command.run(console),
+            Self::Data(command) => command.run(console),
+            Self::Score(command) => command.run(console),
+            Self::Vocab(command) => command.run(console),
         }
     }
 }

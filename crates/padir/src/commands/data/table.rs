@@ -1,0 +1,84 @@
+//! Plain tables: a label and right-aligned columns.
+
+use std::io::{self, Write};
+
+/// Rows of cells; the first column is aligned left, the others right.
+#[derive(Default)]
+pub(super) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(super) fn row<const N: usize>(&mut self, cells: [&str; N]) -> &mut Self {
+        self.rows.push(cells.iter().map(|&cell| cell.to_owned()).collect());
+        self
+    }
+
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                if column == 0 {
+                    line += &format!("{cell:width$}");
+                } else {
+                    line += &format!("  {cell:>width$}");
+                }
+            }
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// A number with a thin grouping that copies well: 1,234,567.
+pub(super) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share in per cent.
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    let share = if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
+    format!("{share:.2} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_threes() {
+        let cases = [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (123_456, "123,456"),
+            (1_234_567, "1,234,567"),
+        ];
+        for (n, expected) in cases {
+            assert_eq!(grouped(n), expected);
+        }
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::default();
+        table.row(["", "source", "ß"]).row(["pairs", "7", "1234"]);
+        let mut out = Vec::new();
+        table.write(&mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "       source     ß\npairs       7  1234\n");
+    }
+}
