@@ -1,0 +1,77 @@
+//! `padir vocab export`: a vocabulary in another tool's format.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use padir_base::TokenId;
+use padir_base::file::AtomicFile;
+use padir_text::vocab::Vocabulary;
+
+use super::VocabArg;
+use crate::console::Console;
+
+/// Write a vocabulary as `.model`, `tokenizer.json` or a table.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  padir vocab export --vocab vocab --to tokenizer-json --output tokenizer.json
+  padir vocab export --vocab vocab --to table | sort -k3 -n")]
+pub(crate) struct Export {
+    #[command(flatten)]
+    vocab: VocabArg,
+
+    /// The format.
+    #[arg(long, value_enum)]
+    to: Format,
+
+    /// The file to write; stdout if not given.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// SentencePiece `.model` (sentinels are not part of it).
+    Model,
+    /// Hugging Face `tokenizer.json`.
+    TokenizerJson,
+    /// Lines of id, piece, score and kind, between tabs.
+    Table,
+}
+
+impl Export {
+    pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let vocabulary = self.vocab.load()?;
+        let content = match self.to {
+            Format::Model => vocabulary.to_model_bytes(),
+            Format::TokenizerJson => vocabulary.to_tokenizer_json().into_bytes(),
+            Format::Table => table(&vocabulary).into_bytes(),
+        };
+        match self.output {
+            Some(path) => {
+                let mut file = AtomicFile::create(path)?;
+                file.write_all(&content)?;
+                file.commit()?;
+            }
+            None => {
+                let mut out = console.out();
+                out.write_all(&content)?;
+                out.flush()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn table(vocabulary: &Vocabulary) -> String {
+    let mut text = String::new();
+    for id in (0..vocabulary.size() as u32).map(TokenId) {
+        let piece = vocabulary.piece(id).unwrap_or_default();
+        let score = vocabulary.score(id).unwrap_or(0.0);
+        let kind =
+            vocabulary.kind(id).map_or_else(String::new, |k| format!("{k:?}").to_lowercase());
+        text.push_str(&format!("{id}\t{piece}\t{score}\t{kind}\n"));
+    }
+    text
+}
