@@ -14,9 +14,9 @@ use unicode_normalization::UnicodeNormalization;
 pub const NAME: &str = "nmt_nfkc";
 
 /// Characters that become a space.
-const SPACES: [char; 15] = [
+const SPACES: [char; 14] = [
     '\t', '\n', '\u{c}', '\r', '\u{1680}', '\u{200b}', '\u{200c}', '\u{200e}', '\u{200f}',
-    '\u{2028}', '\u{2029}', '\u{2581}', '\u{feff}', '\u{fffd}', '\u{200d}',
+    '\u{2028}', '\u{2029}', '\u{2581}', '\u{feff}', '\u{fffd}',
 ];
 
 /// Control characters that disappear.

@@ -1,7 +1,5 @@
 //! `padir vocab decode`: ids to text.
 
-use std::io::Write;
-
 use anyhow::{Context, Result};
 use padir_base::TokenId;
 use padir_text::vocab::Vocabulary;

@@ -1,7 +1,5 @@
 //! `padir vocab encode`: text to ids or pieces.
 
-use std::io::Write;
-
 use anyhow::Result;
 use padir_base::TokenId;
 
