@@ -50,7 +50,6 @@ impl Signature {
 
     /// Adds what one metric has to say.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "callers pass literals and Copy values")]
     pub fn with(
         mut self,
         key: &'static str,

@@ -107,7 +107,9 @@ impl Page<'_> {
                 PairedTest::Bootstrap => signature.set_bootstrap(comparison.samples),
                 PairedTest::Randomization => signature.set_randomization(comparison.samples),
             }
-            comparison.interval_samples.into_iter().for_each(|n| signature.set_bootstrap(n));
+            if let Some(samples) = comparison.interval_samples {
+                signature.set_bootstrap(samples);
+            }
             signatures.push((name, signature));
         }
         self.table(&table, &columns, &signatures)?;
