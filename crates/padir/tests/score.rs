@@ -90,13 +90,17 @@ fn assert_near(own: &str, expected: &str) {
                 a.values().zip(b.values()).for_each(|(a, b)| compare(a, b));
             }
             (Value::Number(a), Value::Number(b)) => {
-                let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+                let (a, b) = (a.as_f64().expect("a number"), b.as_f64().expect("a number"));
                 assert!((a - b).abs() < 1e-9, "{a} {b}");
             }
             _ => assert_eq!(own, expected),
         }
     }
-    compare(&serde_json::from_str(own).unwrap(), &serde_json::from_str(expected).unwrap());
+    compare(&parse(own), &parse(expected));
+}
+
+fn parse(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Text {
             Ok(text) => Ok(Self { name, text }),
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
-                let line = 1 + error.as_bytes()[..valid].iter().filter(|&&b| b == b'\n').count();
+                let line = error.as_bytes()[..valid].split(|&b| b == b'\n').count();
                 Err(anyhow!("{name}, line {line}: invalid UTF-8"))
                     .hint("convert the file first, for example with iconv")
             }
