@@ -80,8 +80,8 @@ impl Load {
 }
 
 /// Cuts a sequence of pairs into batches that are as full as its order allows. Each pair must
-/// fit on its own. The first batch is only filled to the share `phase` in (0, 1], so that the
-/// same sequence is cut elsewhere for another phase.
+/// fit on its own. Unless one batch takes all, the first is only filled to the share `phase` in
+/// (0, 1], so that the same sequence is cut elsewhere for another phase.
 pub(super) fn cut(
     count: usize,
     lengths: impl Fn(usize) -> PairLengths,
@@ -92,7 +92,7 @@ pub(super) fn cut(
     let mut start = 0;
     while start < count {
         let mut pairs = fill((start..count).map(&lengths), config);
-        if start == 0 {
+        if start == 0 && pairs < count {
             pairs = ((phase * pairs as f64).ceil() as usize).clamp(1, pairs);
         }
         batches.push(start as u32..(start + pairs) as u32);

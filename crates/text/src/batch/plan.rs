@@ -10,7 +10,7 @@ use crate::shard::{PairLengths, ShardSet};
 
 use super::config::{BatchConfig, Order};
 use super::error::BatchError;
-use super::pool::{CHUNK, Pool, PoolPlan};
+use super::pool::{CHUNK, Pool, PoolPlan, stretch};
 use super::summary::EpochSummary;
 
 /// The lengths of a corpus: all that planning needs to know of it.
@@ -193,6 +193,12 @@ impl EpochPlan {
     /// The counts over all ranks.
     pub fn summary(&self) -> EpochSummary {
         self.summary
+    }
+
+    /// The stretches of the corpus a pool consists of; none for a pool behind the last.
+    pub fn stretches(&self, pool: u32) -> impl Iterator<Item = Range<u64>> + '_ {
+        let chunks = self.pools.get(pool as usize).map_or(0..0, |entry| entry.chunks.clone());
+        self.chunks[chunks].iter().map(|&chunk| stretch(chunk))
     }
 
     /// The pool that has a rank's batch, and the batch's number within the rank's share of that

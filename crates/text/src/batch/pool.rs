@@ -38,22 +38,35 @@ impl PoolPlan {
         self.batches.len()
     }
 
-    /// The pairs of a batch by their numbers in the corpus; none for a batch behind the last.
-    pub fn batch(&self, index: usize) -> impl ExactSizeIterator<Item = u64> + '_ {
-        let range = self.batches.get(index).cloned().unwrap_or(0..0);
-        self.order[range.start as usize..range.end as usize].iter().map(|&pair| {
-            let chunk = self.chunks[(u64::from(pair) / CHUNK) as usize];
-            u64::from(chunk) * CHUNK + u64::from(pair) % CHUNK
-        })
+    /// How many pairs its batches have.
+    pub fn pairs(&self) -> usize {
+        self.order.len()
     }
 
-    /// The stretches of the corpus the pool consists of.
-    pub fn stretches(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.chunks.iter().map(|&chunk| stretch(chunk))
+    /// The pairs of a batch by their numbers in the corpus; none for a batch behind the last.
+    pub fn batch(&self, index: usize) -> impl ExactSizeIterator<Item = u64> + '_ {
+        self.places(index).map(|place| self.pair(place))
+    }
+
+    /// Where a batch stands in the order of the pool.
+    pub(super) fn places(&self, batch: usize) -> Range<usize> {
+        self.batches.get(batch).map_or(0..0, |range| range.start as usize..range.end as usize)
+    }
+
+    /// The pair at a place, counted within the pool.
+    pub(super) fn local(&self, place: usize) -> u32 {
+        self.order[place]
+    }
+
+    /// The pair at a place, counted within the corpus.
+    pub(super) fn pair(&self, place: usize) -> u64 {
+        let local = u64::from(self.order[place]);
+        u64::from(self.chunks[(local / CHUNK) as usize]) * CHUNK + local % CHUNK
     }
 }
 
-fn stretch(chunk: u32) -> Range<u64> {
+/// The pairs of a chunk.
+pub(super) fn stretch(chunk: u32) -> Range<u64> {
     u64::from(chunk) * CHUNK..(u64::from(chunk) + 1) * CHUNK
 }
 

@@ -9,6 +9,7 @@ use super::error::BatchError;
 use super::plan::{BatchPlan, Bookmark, EpochPlan, Position};
 use super::pool::PoolPlan;
 use super::rows::Rows;
+use super::store::PoolTokens;
 
 /// Some pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,15 +28,23 @@ pub struct Batch {
 
 /// Reads any batch of a rank.
 ///
-/// It keeps the plan of one epoch and one pool, so batches in their order are cheap and jumps
-/// cost the planning of a pool.
+/// It keeps the plan of one epoch and the tokens of one pool, so batches in their order are cheap
+/// and jumps cost the reading of a pool.
 #[derive(Debug)]
 pub struct BatchReader {
     shards: ShardSet,
     plan: BatchPlan,
     rank: Rank,
     epoch: Option<EpochPlan>,
-    pool: Option<(u32, PoolPlan)>,
+    pool: Option<LoadedPool>,
+}
+
+/// A pool of the current epoch.
+#[derive(Debug)]
+struct LoadedPool {
+    number: u32,
+    plan: PoolPlan,
+    tokens: PoolTokens,
 }
 
 impl BatchReader {
@@ -82,46 +91,37 @@ impl BatchReader {
         let (pool, share) =
             epoch.locate(position.batch).ok_or(BatchError::NoBatch { position, batches })?;
         let index = share * u64::from(self.config().ranks) + u64::from(self.rank.0);
-        let pairs = self.pool(pool)?.batch(index as usize).collect();
         let next = if position.batch + 1 < batches {
             Position { batch: position.batch + 1, ..position }
         } else {
             Position { epoch: position.epoch.saturating_add(1), batch: 0 }
         };
-        self.fetch(Batch {
-            position,
-            next,
-            pairs,
-            source: Rows::default(),
-            target: Rows::default(),
-        })
+        let pool = self.pool(pool)?;
+        let (mut source, mut target) = (Rows::default(), Rows::default());
+        for place in pool.plan.places(index as usize) {
+            pool.tokens.append_to(place, &mut source, &mut target);
+        }
+        let pairs = pool.plan.batch(index as usize).collect();
+        Ok(Batch { position, next, pairs, source, target })
     }
 
-    /// The plan of a pool of the current epoch.
-    fn pool(&mut self, pool: u32) -> Result<&PoolPlan, BatchError> {
-        let known = self.pool.take().filter(|(number, _)| *number == pool);
-        let entry = match (known, &self.epoch) {
-            (Some(entry), _) => entry,
+    /// A pool of the current epoch, with its tokens.
+    fn pool(&mut self, number: u32) -> Result<&LoadedPool, BatchError> {
+        // Taken first, so that the memory of the old pool is free before the new one needs it.
+        let known = self.pool.take().filter(|pool| pool.number == number);
+        let pool = match (known, &self.epoch) {
+            (Some(pool), _) => pool,
             (None, None) => return Err(BatchError::Config("no epoch was begun")),
             (None, Some(epoch)) => {
-                self.shards.release()?;
-                let plan = self.plan.pool(&self.shards, epoch, pool)?;
-                plan.stretches().for_each(|pairs| self.shards.expect_reading(pairs));
-                (pool, plan)
+                epoch.stretches(number).for_each(|pairs| self.shards.expect_reading(pairs));
+                let plan = self.plan.pool(&self.shards, epoch, number)?;
+                let ranks = self.plan.config().ranks;
+                let tokens = PoolTokens::load(&mut self.shards, &plan, self.rank.0, ranks)?;
+                epoch.stretches(number + 1).for_each(|pairs| self.shards.expect_reading(pairs));
+                LoadedPool { number, plan, tokens }
             }
         };
-        Ok(&self.pool.insert(entry).1)
-    }
-
-    /// Fills in the tokens of a batch's pairs.
-    fn fetch(&self, mut batch: Batch) -> Result<Batch, BatchError> {
-        for &pair in &batch.pairs {
-            self.shards.read_pair(pair, &mut batch.source.tokens, &mut batch.target.tokens)?;
-            for side in [&mut batch.source, &mut batch.target] {
-                side.ends.push(side.tokens.len() as u32);
-            }
-        }
-        Ok(batch)
+        Ok(self.pool.insert(pool))
     }
 
     /// What to keep in order to go on at a position later.

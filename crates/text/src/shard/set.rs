@@ -178,7 +178,7 @@ impl ShardSet {
     }
 
     /// The shard that holds a pair, which must exist.
-    fn shard_of(&self, pair: u64) -> usize {
+    pub(crate) fn shard_of(&self, pair: u64) -> usize {
         self.starts.partition_point(|&start| start <= pair) - 1
     }
 
