@@ -47,9 +47,6 @@ const PORTION_BYTES: usize = 8 << 20;
   padir data encode corpus.tsv.gz --vocab vocab.model --output shards --max-length 250 --long skip
   padir data shards train.shards --verify")]
 pub(crate) struct Encode {
-    #[command(flatten)]
-    corpus: CorpusArgs,
-
     /// The vocabulary: a .model or tokenizer.json file, or a directory with one.
     #[arg(long, value_name = "FILE")]
     vocab: PathBuf,
@@ -70,6 +67,10 @@ pub(crate) struct Encode {
     #[arg(long, value_name = "N", default_value_t = 4096,
           value_parser = clap::value_parser!(u32).range(1..))]
     budget: u32,
+
+    // Last, because its heading in the help would extend to what follows.
+    #[command(flatten)]
+    corpus: CorpusArgs,
 }
 
 /// Which pairs are encoded.
@@ -116,8 +117,7 @@ impl Encode {
         let corpora = self.corpus.all()?;
         let lexicon = Lexicon { hash: vocabulary.hash(), size: vocabulary.size() as u32 };
         let extent = Extent { pairs: self.pairs_per_shard, ..Extent::default() };
-        let mut writer =
-            ShardWriter::create(&self.output, lexicon, extent).map_err(explain_place)?;
+        let mut writer = explain_place(ShardWriter::create(&self.output, lexicon, extent))?;
         let mut counts = Counts::default();
         let progress = console.progress("pairs", 0);
         for corpus in &corpora {
@@ -197,13 +197,13 @@ impl Encode {
 }
 
 /// Adds to the refusal of a destination what can be done about it.
-fn explain_place(error: ShardError) -> anyhow::Error {
-    let advice = match *error.fault {
-        Fault::Exists => "choose another --output, or remove what stands there",
-        Fault::Busy => "wait for it, or choose another --output",
-        _ => return error.into(),
+fn explain_place(writer: Result<ShardWriter, ShardError>) -> Result<ShardWriter> {
+    let advice = match writer.as_ref().map_err(|error| error.fault.as_ref()) {
+        Err(Fault::Exists) => "choose another --output, or remove what stands there",
+        Err(Fault::Busy) => "wait for it, or choose another --output",
+        _ => return Ok(writer?),
     };
-    Err::<(), _>(error).hint(advice).unwrap_err()
+    writer.hint(advice)
 }
 
 /// Loads a vocabulary whose ids the shards can hold.

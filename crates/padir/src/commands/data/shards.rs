@@ -108,7 +108,8 @@ impl Description {
 pub(super) struct Batches {
     /// The budget.
     tokens: u32,
-    batches: u64,
+    #[serde(rename = "batches")]
+    count: u64,
     padding: f64,
     source_padding: f64,
     target_padding: f64,
@@ -122,7 +123,7 @@ impl Batches {
         let summary = plan.epoch(shards, 0)?.summary();
         Ok(Self {
             tokens,
-            batches: summary.batches,
+            count: summary.batches,
             padding: summary.padding(),
             source_padding: summary.source.padding(),
             target_padding: summary.target.padding(),
@@ -133,7 +134,7 @@ impl Batches {
 
 impl fmt::Display for Batches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (batches, tokens) = (grouped(self.batches), grouped(self.tokens.into()));
+        let (batches, tokens) = (grouped(self.count), grouped(self.tokens.into()));
         write!(f, "{batches} of at most {tokens} tokens, {:.2} % padding", 100.0 * self.padding)?;
         if self.beyond_the_budget > 0 {
             write!(f, "; {} pairs are longer than that", grouped(self.beyond_the_budget))?;
