@@ -1,0 +1,51 @@
+//! Sampling and refinement, written against mask laws and denoisers only.
+//!
+//! [`Gibbs`] resamples blocks jointly by unmasking them one position after the other;
+//! [`Refiner`] predicts all chosen positions at once, by arg-max or by chance. *Independent
+//! parallel* is the refiner that looks at the whole sequence, chooses every position and samples.
+//! Both are iterators of [`Step`]s: decoding yields data, and whoever wants to show or stop it
+//! consumes the iterator.
+//!
+//! Chance itself is a parameter ([`Chance`]): [`Streams`] for real runs, and [`exact_law`], which
+//! runs the very same code through every possible outcome and returns its exact law. So a claim
+//! like "this sampler leaves p invariant" is tested on the sampler, not on a formula beside it.
+//!
+//! ```
+//! use padir_base::TokenId;
+//! use padir_base::mask::MaskLaw;
+//! use padir_base::random::Seed;
+//! use padir_decode::{Batch, Gibbs, Streams};
+//! # use padir_base::denoise::{Answers, Candidate, Denoiser, Query};
+//! # struct Fair;
+//! # impl Denoiser for Fair {
+//! #     type Error = std::convert::Infallible;
+//! #     fn alphabet(&self) -> usize { 2 }
+//! #     fn denoise(&mut self, _: &Query<'_>, answers: &mut Answers) -> Result<(), Self::Error> {
+//! #         for (i, c) in answers.candidates_mut().iter_mut().enumerate() {
+//! #             *c = Candidate { token: TokenId(i as u32 % 2), log_prob: 0.5_f64.ln() };
+//! #         }
+//! #         Ok(())
+//! #     }
+//! # }
+//! # let mut denoiser = Fair;
+//! let start = Batch::new([(0, vec![TokenId(0); 6])]);
+//! let law = MaskLaw::Exactly { k: 2 };
+//! let chance = Streams::new(Seed(7), start.rows());
+//! let last = Gibbs::new(&mut denoiser, &law, start, chance).take(10).last();
+//! assert_eq!(last.unwrap()?.hidden[0].count(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod batch;
+mod chance;
+mod exact;
+mod gibbs;
+mod refine;
+mod step;
+
+pub use batch::Batch;
+pub use chance::{Chance, ChanceError, Streams};
+pub use exact::{ExactLaw, Replay, exact_law};
+pub use gibbs::Gibbs;
+pub use refine::{Input, Pick, Refinement, Refiner};
+pub use step::{DecodeError, Step};

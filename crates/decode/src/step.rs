@@ -1,0 +1,65 @@
+//! What decoding yields.
+
+use padir_base::TokenId;
+use padir_base::denoise::{Answers, Denoiser, Query, QueryError};
+use padir_base::mask::{LawError, Mask};
+use thiserror::Error;
+
+use crate::batch::Batch;
+use crate::chance::ChanceError;
+
+/// One step of a sampler or refiner, over all rows of its batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The number of the step, from 1.
+    pub number: usize,
+    /// All tokens after the step, row after row.
+    pub tokens: Vec<TokenId>,
+    /// Which positions of each row were predicted in this step.
+    pub hidden: Vec<Mask>,
+    /// ln p of every token when it was last predicted; 0 for tokens that never were.
+    pub log_probs: Vec<f64>,
+    /// How many tokens changed.
+    pub changed: usize,
+}
+
+/// Decoding that cannot go on.
+#[derive(Debug, Error)]
+pub enum DecodeError<E: std::error::Error + 'static> {
+    /// The denoiser failed.
+    #[error(transparent)]
+    Denoiser(E),
+    /// A decision could not be made.
+    #[error(transparent)]
+    Chance(#[from] ChanceError),
+    /// A mask law makes no sense for a sequence.
+    #[error(transparent)]
+    Law(#[from] LawError),
+    /// The query was malformed.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The denoiser left a wanted position without an answer.
+    #[error("the denoiser did not answer position {0}")]
+    NoAnswer(usize),
+}
+
+impl<E: std::error::Error + 'static> DecodeError<E> {
+    /// Whether an exact law was cut off here.
+    pub fn is_cut(&self) -> bool {
+        matches!(self, Self::Chance(ChanceError::Unlikely))
+    }
+}
+
+/// Asks the denoiser about a batch.
+pub(crate) fn ask<D: Denoiser>(
+    denoiser: &mut D,
+    batch: &Batch,
+    hidden: &[bool],
+    wanted: &[bool],
+    depth: usize,
+    answers: &mut Answers,
+) -> Result<(), DecodeError<D::Error>> {
+    let query = Query::new(batch.tokens(), batch.ends(), batch.contexts(), hidden, wanted)?;
+    answers.prepare(&query, depth.min(denoiser.alphabet()));
+    denoiser.denoise(&query, answers).map_err(DecodeError::Denoiser)
+}
