@@ -1,0 +1,7 @@
+//! The paper's bounds as calculators, each with its assumptions checked one by one.
+
+mod generalisation;
+mod modes;
+
+pub use generalisation::{Generalisation, IsingBox};
+pub use modes::{Assumption, ModeFast, ModeSlow, Separation, Strength};

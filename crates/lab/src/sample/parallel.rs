@@ -1,0 +1,39 @@
+//! Independent parallel: every spin at once, each given the old others.
+
+use padir_base::random::Stream;
+
+use super::Kernel;
+use crate::chance::Coin;
+use crate::model::Ising;
+
+/// The independent parallel chain of a model.
+#[derive(Clone, Debug)]
+pub struct Parallel {
+    model: Ising,
+}
+
+impl Parallel {
+    /// The chain of a model.
+    pub fn new(model: &Ising) -> Self {
+        Self { model: model.clone() }
+    }
+}
+
+impl Kernel for Parallel {
+    fn sites(&self) -> usize {
+        self.model.sites()
+    }
+
+    fn advance(&self, spins: &mut [u8], stream: &mut Stream, steps: u64) {
+        let mut old = spins.to_vec();
+        for _ in 0..steps {
+            old.copy_from_slice(spins);
+            for (i, spin) in spins.iter_mut().enumerate() {
+                let coupled = self.model.neighbours(i).iter();
+                let coupled: f64 = coupled.map(|&(j, c)| if old[j] == 1 { c } else { -c }).sum();
+                let odds = 2.0 * (self.model.fields()[i] + coupled);
+                *spin = u8::from(Coin::from_log_odds(odds).toss(stream));
+            }
+        }
+    }
+}

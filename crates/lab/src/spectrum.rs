@@ -1,0 +1,252 @@
+//! Poincaré constants: C = 1 / (1 − λ₂) of block dynamics.
+//!
+//! Up to [`DENSE_STATES`] states by a dense symmetric eigen-solve, O(S³); above by Lanczos with
+//! full reorthogonalisation on the matrix-free operator. When 1 − λ₂ drowns in the rounding of 1,
+//! the dense path goes on with inverse iteration on a subtraction-free factorisation, so C is
+//! right to many digits even where the gap is 10⁻³⁰⁰.
+
+use faer::{Mat, Side};
+use padir_base::mask::MaskLaw;
+use padir_base::random::{Purpose, Seed};
+
+use crate::chain::{
+    BlockOperator, Blocks, ChainError, Matrix, Number, block_matrix, symmetric_matrix,
+};
+use crate::distribution::Distribution;
+use crate::gth::Resolvent;
+use crate::wide::Wide;
+
+/// The largest state space whose spectrum is computed densely.
+pub const DENSE_STATES: usize = 1 << 10;
+
+/// Below this gap the eigen-solve leaves fewer than ten digits, and inverse iteration goes on.
+const SMALL_GAP: f64 = 1e-5;
+
+/// How a constant was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Dense symmetric eigenvalues.
+    Dense,
+    /// Inverse iteration without subtraction.
+    Inverse,
+    /// Lanczos on the matrix-free operator.
+    Lanczos,
+}
+
+/// The Poincaré constant of a reversible chain.
+#[derive(Clone, Copy, Debug)]
+pub struct Poincare {
+    /// C; infinite if the chain is not ergodic.
+    pub constant: Wide,
+    /// How it was found.
+    pub method: Method,
+    /// An estimate of the relative error.
+    pub error: f64,
+}
+
+impl Poincare {
+    /// C as a float, ∞ if it is larger than that.
+    pub fn constant(&self) -> f64 {
+        self.constant.to_f64()
+    }
+}
+
+/// No constant was found.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SpectrumError {
+    /// The chain cannot be analysed.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// The chain falls into parts: C is infinite.
+    #[error(
+        "the chain is not ergodic: its blocks do not connect all states, so the Poincaré constant is infinite"
+    )]
+    NotErgodic,
+    /// The dense solver did not converge.
+    #[error("the eigenvalue iteration did not converge")]
+    NoConvergence,
+}
+
+/// The Poincaré constant of the block dynamics of a law.
+///
+/// `tick` is called now and then during long searches.
+///
+/// # Errors
+/// If the chain cannot be analysed or is not ergodic.
+pub fn poincare(
+    p: &Distribution,
+    law: &MaskLaw,
+    tick: impl Fn(),
+) -> Result<Poincare, SpectrumError> {
+    if p.space().size() <= DENSE_STATES {
+        dense(p, &Blocks::of(law, p.space())?)
+    } else {
+        lanczos(&BlockOperator::new(p, law)?, tick)
+    }
+}
+
+/// All eigenvalues of D^½ P D^−½, largest first.
+///
+/// # Errors
+/// If the matrix does not fit into memory or the iteration fails.
+pub fn eigenvalues(p: &Distribution, blocks: &Blocks) -> Result<Vec<f64>, SpectrumError> {
+    let matrix = symmetric_matrix(p, blocks)?;
+    let possible: Vec<usize> =
+        (0..matrix.size()).filter(|&x| p.log_prob(x) > f64::NEG_INFINITY).collect();
+    let square =
+        Mat::from_fn(possible.len(), possible.len(), |i, j| matrix.at(possible[i], possible[j]));
+    let mut values =
+        square.self_adjoint_eigenvalues(Side::Lower).map_err(|_| SpectrumError::NoConvergence)?;
+    values.reverse();
+    Ok(values)
+}
+
+fn dense(p: &Distribution, blocks: &Blocks) -> Result<Poincare, SpectrumError> {
+    let values = eigenvalues(p, blocks)?;
+    let Some(&second) = values.get(1) else {
+        // A single possible state: every function is constant.
+        return Ok(Poincare { constant: Wide::ONE, method: Method::Dense, error: 0.0 });
+    };
+    let gap = 1.0 - second;
+    if gap > SMALL_GAP {
+        let error = f64::EPSILON * (p.space().size() as f64).sqrt() / gap;
+        return Ok(Poincare { constant: Wide::new(1.0 / gap), method: Method::Dense, error });
+    }
+    let smallest = p.log_probs().iter().copied().filter(|l| l.is_finite());
+    if smallest.fold(0.0, f64::min) > -300.0 {
+        inverse_iteration(p, &block_matrix::<f64>(p, blocks)?)
+    } else {
+        inverse_iteration(p, &block_matrix::<Wide>(p, blocks)?)
+    }
+}
+
+/// The largest eigenvalue of (I − P)⁻¹ on functions of mean zero.
+fn inverse_iteration<T: Number>(
+    p: &Distribution,
+    matrix: &Matrix<T>,
+) -> Result<Poincare, SpectrumError> {
+    let possible: Vec<usize> =
+        (0..matrix.size()).filter(|&x| p.log_prob(x) > f64::NEG_INFINITY).collect();
+    let mut part = Matrix::zero(possible.len());
+    for (i, &x) in possible.iter().enumerate() {
+        for (j, &y) in possible.iter().enumerate() {
+            part.set(i, j, matrix.at(x, y));
+        }
+    }
+    let weights: Vec<f64> = possible.iter().map(|&x| p.log_prob(x).exp()).collect();
+    let resolvent = Resolvent::new(&part).ok_or(SpectrumError::NotErgodic)?;
+    let mut v = start(weights.len());
+    centre(&mut v, &weights);
+    let mut previous = f64::NAN;
+    for _ in 0..500 {
+        let norm = inner(&v, &v, &weights);
+        let (mut u, scale) = resolvent.solve(&v);
+        centre(&mut u, &weights);
+        let log_constant = (inner(&v, &u, &weights) / norm).ln() + scale;
+        let largest = u.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        v = u.into_iter().map(|x| x / largest).collect();
+        if (log_constant - previous).abs() < 1e-13 {
+            let error = 1e-12;
+            let constant = Wide::exp(log_constant);
+            return Ok(Poincare { constant, method: Method::Inverse, error });
+        }
+        previous = log_constant;
+    }
+    Err(SpectrumError::NoConvergence)
+}
+
+fn start(size: usize) -> Vec<f64> {
+    let mut stream = Seed(0).stream(Purpose::Search, 0);
+    (0..size).map(|_| stream.normal()).collect()
+}
+
+fn inner(a: &[f64], b: &[f64], weights: &[f64]) -> f64 {
+    a.iter().zip(b).zip(weights).map(|((x, y), w)| w * x * y).sum()
+}
+
+fn centre(v: &mut [f64], weights: &[f64]) {
+    let mean: f64 = v.iter().zip(weights).map(|(x, w)| w * x).sum();
+    for x in v {
+        *x -= mean;
+    }
+}
+
+/// The second eigenvalue by Lanczos, orthogonal to √p throughout.
+///
+/// # Errors
+/// If it does not converge.
+pub fn lanczos(operator: &BlockOperator, tick: impl Fn()) -> Result<Poincare, SpectrumError> {
+    const STEPS: usize = 300;
+    const TOLERANCE: f64 = 1e-11;
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    let (mut diagonal, mut off) = (Vec::new(), Vec::new());
+    let mut v = start(operator.size());
+    orthogonalise(&mut v, operator.root(), &basis);
+    normalise(&mut v);
+    for step in 1..=STEPS {
+        tick();
+        let mut w = operator.symmetric(&v);
+        let alpha = dot(&w, &v);
+        basis.push(v);
+        orthogonalise(&mut w, operator.root(), &basis);
+        let beta = normalise(&mut w);
+        diagonal.push(alpha);
+        if step % 5 == 0 || beta < 1e-14 {
+            let (value, last) = ritz(&diagonal, &off)?;
+            let residual = beta * last.abs();
+            // The error of a Ritz value is at most its residual, and mostly its square.
+            if residual < TOLERANCE || beta < 1e-14 || step >= operator.size() - 1 {
+                return finish(value, residual);
+            }
+        }
+        off.push(beta);
+        v = w;
+    }
+    Err(SpectrumError::NoConvergence)
+}
+
+fn finish(second: f64, residual: f64) -> Result<Poincare, SpectrumError> {
+    let gap = 1.0 - second;
+    if gap <= 1e-14 {
+        return Err(SpectrumError::NotErgodic);
+    }
+    let error = (residual * residual / gap + 4.0 * f64::EPSILON) / gap;
+    Ok(Poincare { constant: Wide::new(1.0 / gap), method: Method::Lanczos, error })
+}
+
+/// The largest eigenvalue of the tridiagonal matrix, and the last entry of its eigenvector.
+fn ritz(diagonal: &[f64], off: &[f64]) -> Result<(f64, f64), SpectrumError> {
+    let n = diagonal.len();
+    let matrix = Mat::from_fn(n, n, |i, j| match i.abs_diff(j) {
+        0 => diagonal[i],
+        1 => off[i.min(j)],
+        _ => 0.0,
+    });
+    let solved =
+        matrix.self_adjoint_eigen(Side::Lower).map_err(|_| SpectrumError::NoConvergence)?;
+    Ok((solved.S().column_vector()[n - 1], solved.U()[(n - 1, n - 1)]))
+}
+
+/// Removes the parts along √p and the basis, twice for full accuracy.
+fn orthogonalise(v: &mut [f64], root: &[f64], basis: &[Vec<f64>]) {
+    for _ in 0..2 {
+        for b in basis.iter().map(Vec::as_slice).chain(std::iter::once(root)) {
+            let part = dot(v, b);
+            v.iter_mut().zip(b).for_each(|(x, y)| *x -= part * y);
+        }
+    }
+}
+
+fn normalise(v: &mut [f64]) -> f64 {
+    let norm = dot(v, v).sqrt();
+    if norm > 0.0 {
+        for x in v {
+            *x /= norm;
+        }
+    }
+    norm
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
