@@ -1,0 +1,133 @@
+//! Which model: from flags, or from a file.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use padir_lab::data::read_edges;
+use padir_lab::distribution::Distribution;
+use padir_lab::graph::Shape;
+use padir_lab::model::{Clique, Ising, Model, ModelSpec, Potts};
+
+use crate::hint::WithHint;
+
+/// The model.
+#[derive(clap::Args, Clone)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct ModelArgs {
+    /// Read the model from a .toml or .json file instead.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["n", "clique", "graph", "j", "h"])]
+    model: Option<PathBuf>,
+
+    /// The number of sites N.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    n: usize,
+
+    /// The first C sites form a clique, the others are free [default: all].
+    #[arg(long, value_name = "C")]
+    clique: Option<usize>,
+
+    /// clique, chain, ring, grid, torus, random, independent, or a file of edges `a b [J]`.
+    #[arg(long, value_name = "GRAPH", default_value = "clique")]
+    graph: String,
+
+    /// The rows of a grid or torus.
+    #[arg(long, value_name = "ROWS")]
+    rows: Option<usize>,
+
+    /// The density of a random graph.
+    #[arg(long, value_name = "P", default_value_t = 0.5)]
+    density: f64,
+
+    /// The seed of a random graph.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    graph_seed: u64,
+
+    /// The coupling J of every edge.
+    #[arg(long, value_name = "J", default_value_t = 0.3, allow_negative_numbers = true)]
+    j: f64,
+
+    /// The field h of every site.
+    #[arg(long, value_name = "H", default_value_t = 0.0, allow_negative_numbers = true)]
+    h: f64,
+
+    /// The size of the alphabet; more than 2 makes a Potts model.
+    #[arg(long, value_name = "Q", default_value_t = 2)]
+    symbols: usize,
+}
+
+impl ModelArgs {
+    /// The model that was asked for.
+    pub(crate) fn build(&self) -> Result<Model> {
+        if let Some(path) = &self.model {
+            return ModelSpec::read(path).hint("docs/lab.md shows the form of a model file");
+        }
+        let (shape, couplings) = self.shape()?;
+        let edges = shape.edges(self.n)?;
+        let couplings = couplings.unwrap_or_else(|| vec![self.j; edges.len()]);
+        Ok(if self.symbols == 2 {
+            Model::Ising(Ising::new(vec![self.h; self.n], edges, couplings)?)
+        } else {
+            // The field prefers symbol 0, as +1 would be one of two.
+            let mut field = vec![0.0; self.symbols.min(1 << 20)];
+            if let Some(first) = field.first_mut() {
+                *first = self.h;
+            }
+            Model::Potts(Potts::new(self.symbols, vec![field; self.n], edges, couplings)?)
+        })
+    }
+
+    fn shape(&self) -> Result<(Shape, Option<Vec<f64>>)> {
+        if self.clique.is_some() && self.graph != "clique" {
+            bail!(
+                "--clique {} and --graph {} exclude each other",
+                self.clique.unwrap_or(0),
+                self.graph
+            );
+        }
+        let grid = |periodic| -> Result<Shape> {
+            let rows = self.rows.unwrap_or_else(|| (self.n as f64).sqrt() as usize).max(1);
+            Ok(Shape::Grid { rows, columns: self.n / rows, periodic })
+        };
+        let shape = match self.graph.as_str() {
+            "clique" => Shape::Clique { size: self.clique },
+            "chain" => Shape::Chain { periodic: false },
+            "ring" => Shape::Chain { periodic: true },
+            "grid" => grid(false)?,
+            "torus" => grid(true)?,
+            "random" => Shape::Random { density: self.density, seed: self.graph_seed },
+            "independent" => Shape::Independent,
+            file => {
+                let path = PathBuf::from(file);
+                let (edges, couplings) = read_edges(&path)
+                    .hint("--graph takes clique, chain, ring, grid, torus, random, independent or a file of edges")?;
+                return Ok((Shape::Edges { edges }, couplings));
+            }
+        };
+        Ok((shape, None))
+    }
+
+    /// The model with all its states.
+    pub(crate) fn enumerate(&self) -> Result<(Model, Distribution)> {
+        let model = self.build()?;
+        let p = model
+            .enumerate()
+            .hint("hitting and sample know larger clique models; fit needs no enumeration")?;
+        Ok((model, p))
+    }
+
+    /// The model as Ising, if it is one.
+    pub(crate) fn ising(&self) -> Result<Ising> {
+        match self.build()? {
+            Model::Ising(model) => Ok(model),
+            _ => bail!("this command needs spins: an Ising model"),
+        }
+    }
+
+    /// The model as the paper's clique construction.
+    pub(crate) fn clique(&self) -> Result<Clique> {
+        self.ising()?
+            .as_clique()
+            .context("the model is not a clique of equal couplings beside free vertices")
+            .hint("use --n N --clique C --j J --h H")
+    }
+}

@@ -1,0 +1,212 @@
+//! `padir lab sample`: run the chains.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail, ensure};
+use padir_base::mask::MaskLaw;
+use padir_base::random::{Purpose, Seed};
+use padir_lab::data::{write_csv, write_npy_i8};
+use padir_lab::model::Model;
+use padir_lab::sample::{AnyBlocks, CliqueBlocks, Kernel, Parallel, Plan, SingleSite, Start, run};
+use serde::Serialize;
+
+use super::law::LawArgs;
+use super::model::ModelArgs;
+use crate::console::Console;
+
+/// Draw samples: exactly, by block Gibbs with any mask law, or by independent parallel.
+///
+/// Each chain draws from its own stream, so the same seed gives the same samples at any number
+/// of threads. Spins are written as −1 and +1.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  padir lab sample --n 6 --graph ring --j 0.4 --exact --samples 10000 --out samples.csv
+  padir lab sample --n 1024 --graph torus --j 0.3 --k 1 --thin 1024 --burn-in 100000 --out grid.npy
+  padir lab sample --n 100 --clique 40 --h 0.1 --j 0.05 --k 30 --samples 100 --chains 8 > s.csv
+  padir lab sample --n 10 --clique 4 --h 5 --j 2 --parallel --samples 5")]
+pub(crate) struct Sample {
+    #[command(flatten)]
+    model: ModelArgs,
+
+    #[command(flatten)]
+    law: LawArgs,
+
+    /// Independent draws from the enumerated distribution.
+    #[arg(long, conflicts_with_all = ["k", "law", "parallel"])]
+    exact: bool,
+
+    /// Independent parallel updates.
+    #[arg(long, conflicts_with_all = ["k", "law"])]
+    parallel: bool,
+
+    /// Samples per chain.
+    #[arg(long, value_name = "S", default_value_t = 1000)]
+    samples: usize,
+
+    /// Independent chains.
+    #[arg(long, value_name = "C", default_value_t = 1)]
+    chains: usize,
+
+    /// Steps before the first sample.
+    #[arg(long, value_name = "B", default_value_t = 1000)]
+    burn_in: u64,
+
+    /// Steps from one sample to the next.
+    #[arg(long, value_name = "T", default_value_t = 1)]
+    thin: u64,
+
+    /// Where chains start.
+    #[arg(long, value_enum, default_value = "random")]
+    from: From,
+
+    /// The seed.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+
+    /// Write to a .csv or .npy file instead of CSV on stdout.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum From {
+    /// All −1.
+    Down,
+    /// All +1.
+    Up,
+    /// Fair coins.
+    Random,
+}
+
+#[derive(Serialize)]
+struct Report {
+    samples: usize,
+    sites: usize,
+    steps: u64,
+    seconds: f64,
+    steps_per_second: f64,
+    /// The mean of every site.
+    means: Vec<f64>,
+}
+
+impl Sample {
+    pub(crate) fn run(self, console: &Console) -> Result<()> {
+        ensure!(self.samples > 0 && self.chains > 0, "there is nothing to draw: 0 samples");
+        ensure!(
+            u32::try_from(self.samples as u64).is_ok() && u32::try_from(self.chains as u64).is_ok(),
+            "more than 2^32 samples or chains"
+        );
+        let model = self.model.build()?;
+        let per_chain = self.burn_in.max(1) + self.thin.max(1) * (self.samples as u64 - 1);
+        let steps = if self.exact { 0 } else { per_chain * self.chains as u64 };
+        let started = std::time::Instant::now();
+        let rows =
+            if self.exact { self.exactly(&model)? } else { self.chain(console, &model, steps)? };
+        let seconds = started.elapsed().as_secs_f64();
+        let rows: Vec<Vec<i8>> = rows.into_iter().map(|row| signed(row, model.symbols())).collect();
+        let means = (0..model.sites())
+            .map(|i| rows.iter().map(|r| f64::from(r[i])).sum::<f64>() / rows.len() as f64)
+            .collect();
+        if let Some(path) = &self.out {
+            write_file(path, &rows)?;
+        }
+        let report = Report {
+            samples: rows.len(),
+            sites: model.sites(),
+            steps,
+            seconds,
+            steps_per_second: steps as f64 / seconds.max(1e-9),
+            means,
+        };
+        if console.wants_json() {
+            return console.print_json(&report);
+        }
+        if self.out.is_none() {
+            print_rows(console, &rows)?;
+        }
+        if steps > 0 {
+            console.note(format!(
+                "{steps} steps in {seconds:.2} s: {:.3e} a second",
+                report.steps_per_second
+            ));
+        }
+        Ok(())
+    }
+
+    fn exactly(&self, model: &Model) -> Result<Vec<Vec<u8>>> {
+        let p = model.enumerate()?;
+        let sampler = p.sampler();
+        let draw = |chain: usize| {
+            let mut stream = Seed(self.seed).stream(Purpose::Synthesis, chain as u64);
+            let one = |_| -> Vec<u8> {
+                p.space().symbols_of(sampler.draw(&mut stream)).map(|s| s as u8).collect()
+            };
+            (0..self.samples).map(one).collect::<Vec<_>>()
+        };
+        Ok((0..self.chains).flat_map(draw).collect())
+    }
+
+    fn chain(&self, console: &Console, model: &Model, steps: u64) -> Result<Vec<Vec<u8>>> {
+        let Model::Ising(ising) = model else {
+            bail!("chains run on spins; --exact draws from any enumerated model");
+        };
+        let kernel: Box<dyn Kernel> = if self.parallel {
+            Box::new(Parallel::new(ising))
+        } else {
+            match (self.law.build(model.sites())?, ising.as_clique()) {
+                (MaskLaw::Exactly { k: 1 }, _) => Box::new(SingleSite::new(ising)),
+                (MaskLaw::Exactly { k }, Some(clique))
+                    if clique.common_field().is_some() && clique.size() <= 255 =>
+                {
+                    Box::new(CliqueBlocks::new(&clique, k)?)
+                }
+                (law, _) => Box::new(AnyBlocks::new(ising, &law)?),
+            }
+        };
+        let plan = Plan {
+            chains: self.chains,
+            samples: self.samples,
+            burn_in: self.burn_in,
+            thin: self.thin,
+            start: match self.from {
+                From::Down => Start::Down,
+                From::Up => Start::Up,
+                From::Random => Start::Random,
+            },
+            seed: Seed(self.seed),
+        };
+        let progress = console.progress("Sampling", steps);
+        let rows = run(kernel.as_ref(), &plan, |steps| progress.inc(steps));
+        progress.finish_and_clear();
+        Ok(rows)
+    }
+}
+
+fn signed(row: Vec<u8>, symbols: usize) -> Vec<i8> {
+    row.into_iter().map(|s| if symbols == 2 { 2 * s as i8 - 1 } else { s as i8 }).collect()
+}
+
+fn write_file(path: &Path, rows: &[Vec<i8>]) -> Result<()> {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("npy") => write_npy_i8(path, rows)?,
+        Some("csv") => {
+            let names: Vec<String> = (0..rows[0].len()).map(|i| format!("x{i}")).collect();
+            let cells = rows.iter().map(|row| row.iter().map(ToString::to_string).collect());
+            write_csv(path, &[], &names, cells)?;
+        }
+        _ => bail!("{} is neither .csv nor .npy", path.display()),
+    }
+    Ok(())
+}
+
+fn print_rows(console: &Console, rows: &[Vec<i8>]) -> Result<()> {
+    let mut out = console.out();
+    let names: Vec<String> = (0..rows[0].len()).map(|i| format!("x{i}")).collect();
+    writeln!(out, "{}", names.join(","))?;
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
+        writeln!(out, "{}", cells.join(","))?;
+    }
+    Ok(out.flush()?)
+}

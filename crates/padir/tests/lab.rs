@@ -1,0 +1,172 @@
+//! `padir lab` from outside: the JSON contract, files there and back, and errors that name names.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn padir(directory: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_padir"))
+        .current_dir(directory)
+        .arg("lab")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn json(directory: &Path, arguments: &[&str]) -> Value {
+    let mut all = arguments.to_vec();
+    all.push("--json");
+    let output = padir(directory, &all);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn here() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn exact_keeps_its_contract() {
+    let report =
+        json(here().path(), &["exact", "--n", "4", "--clique", "4", "--j", "0.3", "--h", "0"]);
+    let rows = report["k"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    // reference/lab/exact.json.
+    let golden: Value =
+        serde_json::from_str(include_str!("../../../reference/lab/exact.json")).unwrap();
+    for (row, expected) in rows.iter().zip(golden["exact"][0]["k"].as_array().unwrap()) {
+        assert_eq!(row["k"], expected["k"]);
+        for key in ["trace", "trace_j", "poincare", "mono_min_eig", "bound_min_eig"] {
+            if expected[key].is_null() {
+                assert!(row[key].is_null(), "{key}");
+                continue;
+            }
+            let (found, wanted) = (
+                row[key].as_f64().unwrap(),
+                expected[key].as_str().unwrap().parse::<f64>().unwrap(),
+            );
+            assert!(
+                (found - wanted).abs() < 1e-10 * wanted.abs().max(1.0),
+                "{key}: {found} {wanted}"
+            );
+        }
+    }
+}
+
+#[test]
+fn hitting_keeps_its_contract_at_every_coupling() {
+    let golden: Value =
+        serde_json::from_str(include_str!("../../../reference/lab/exact.json")).unwrap();
+    for case in golden["hitting"].as_array().unwrap().iter().take(10) {
+        let j = case["j"].to_string();
+        let report =
+            json(here().path(), &["hitting", "--n", "10", "--clique", "4", "--h", "5", "--j", &j]);
+        let check = |ln: &Value, wanted: &Value| {
+            let text = wanted.as_str().unwrap();
+            let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+            let wanted = digits.parse::<f64>().unwrap().ln()
+                + exponent.parse::<f64>().unwrap() * std::f64::consts::LN_10;
+            assert!((ln.as_f64().unwrap() - wanted).abs() < 1e-9, "J = {j}: {ln} for {text}");
+        };
+        for (row, wanted) in
+            report["k"].as_array().unwrap().iter().zip(case["k"].as_array().unwrap())
+        {
+            check(&row["ln_expected"], wanted);
+        }
+        check(&report["independent_parallel_ln"], &case["independent_parallel"]);
+        assert!(report["independent_parallel"].is_number());
+    }
+}
+
+#[test]
+fn samples_go_out_and_come_back_as_a_fit() {
+    let directory = here();
+    let model = "model = 'ising'\nn = 4\nh = [0.3, -0.2, 0.1, 0]\ngraph = { kind = 'chain' }\nj = [0.5, -0.4, 0.2]\n";
+    std::fs::write(directory.path().join("m.toml"), model).unwrap();
+    for file in ["s.csv", "s.npy"] {
+        let drawn = padir(
+            directory.path(),
+            &["sample", "--model", "m.toml", "--exact", "--samples", "20000", "--out", file],
+        );
+        assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
+        let fit = json(
+            directory.path(),
+            &["fit", file, "--model", "m.toml", "--k", "2", "--out", "p.csv"],
+        );
+        assert_eq!(fit["verdict"], "found");
+        let truth = [0.3, -0.2, 0.1, 0.0, 0.5, -0.4, 0.2];
+        for (row, truth) in fit["parameters"].as_array().unwrap().iter().zip(truth) {
+            let (found, error) =
+                (row["estimate"].as_f64().unwrap(), row["standard_error"].as_f64().unwrap());
+            assert!((found - truth).abs() < 5.0 * error, "{row} for {truth}");
+        }
+    }
+    let written = std::fs::read_to_string(directory.path().join("p.csv")).unwrap();
+    assert!(written.starts_with("parameter,estimate,standard_error\n\"h[0]\","), "{written}");
+}
+
+#[test]
+fn an_estimate_that_does_not_exist_is_no_number() {
+    let directory = here();
+    std::fs::write(directory.path().join("s.csv"), "1,1\n1,-1\n1,1\n1,-1\n").unwrap();
+    let fit = json(directory.path(), &["fit", "s.csv", "--n", "2", "--k", "1"]);
+    assert_eq!(fit["verdict"], "does-not-exist");
+    assert!(fit.get("parameters").is_none());
+    assert_eq!(fit["runs_off"]["proven"], true);
+}
+
+#[test]
+fn bad_input_is_named() {
+    let directory = here();
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
+    write("table.toml", "model = 'table'\nn = 1\nprobabilities = [0.5, 0.6]\n");
+    write("typo.json", "{\"model\": \"ising\", \"n\": 3, \"grph\": {\"kind\": \"chain\"}}");
+    write("edges.txt", "0 1\n1 9\n");
+    write("bad.csv", "1,-1\n1,3\n");
+    write("words.csv", "1,-1\n1,x\n");
+    let cases: [(&[&str], &str); 11] = [
+        (&["exact", "--n", "3", "--j", "nan"], "j[0,1] is NaN"),
+        (&["exact", "--n", "3", "--j", "1e9"], "j[0,1] is 1000000000"),
+        (&["decay", "--n", "3", "--k", "0"], "k = 0 is not between 1 and N = 3"),
+        (&["tensorise", "--n", "3", "--k", "4"], "k = 4 is not between 1 and N = 3"),
+        (&["exact", "--n", "0"], "the graph has no vertices"),
+        (&["exact", "--n", "3", "--graph", "edges.txt"], "edge 1 (1, 9) names vertex 9"),
+        (&["exact", "--model", "table.toml"], "the probabilities sum to 1.1, not to 1"),
+        (&["exact", "--model", "typo.json"], "unknown field `grph`"),
+        (&["fit", "bad.csv", "--n", "2"], "sample 1 has the value 3 at site 1"),
+        (&["fit", "words.csv", "--n", "2"], "words.csv:2: \"x\" is not a number"),
+        (&["exact", "--n", "40", "--graph", "ring"], "2^40 states take 8796.1 GB"),
+    ];
+    for (arguments, message) in cases {
+        let output = padir(directory.path(), arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{arguments:?} succeeded");
+        assert!(stderr.contains(message), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn figures_come_with_numbers_and_their_command() {
+    let directory = here();
+    let made = json(directory.path(), &["figures", "parallel", "--out", "f", "--dpi", "50"]);
+    assert_eq!(made[0]["name"], "parallel");
+    let csv = std::fs::read_to_string(directory.path().join("f/parallel.csv")).unwrap();
+    assert!(csv.starts_with("# padir lab figures parallel "), "{csv}");
+    let svg = std::fs::read_to_string(directory.path().join("f/parallel.svg")).unwrap();
+    assert!(svg.contains("<desc>made by: padir lab figures parallel "));
+    let png = std::fs::read(directory.path().join("f/parallel.png")).unwrap();
+    assert_eq!(&png[1..4], b"PNG");
+}
+
+#[test]
+fn every_command_shows_examples() {
+    for command in ["exact", "hitting", "decay", "tensorise", "bounds", "fit", "sample", "figures"]
+    {
+        let output = padir(here().path(), &[command, "--help"]);
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(help.contains("Examples:") && help.contains("padir lab"), "{command}");
+    }
+}
