@@ -1,5 +1,6 @@
 //! How a corpus is named on the command line, for every command that reads or writes one.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -295,7 +296,14 @@ pub(crate) fn explain(error: CorpusError) -> anyhow::Error {
             return error.into();
         }
     };
-    Err::<(), _>(error).hint(advice).unwrap_err()
+    hinted(error, advice)
+}
+
+fn hinted(error: impl Into<anyhow::Error>, advice: &str) -> anyhow::Error {
+    match Err::<Infallible, _>(error).hint(advice) {
+        Ok(never) => match never {},
+        Err(error) => error,
+    }
 }
 
 /// Adds to an error of writing what can be done about it.
@@ -308,7 +316,7 @@ pub(crate) fn explain_write(error: WriteError) -> anyhow::Error {
         WriteError::Files(_) => "give --output twice for aligned files, once for .tsv or .parquet",
         WriteError::Output(_) | WriteError::Parquet { .. } => return error.into(),
     };
-    Err::<(), _>(error).hint(advice).unwrap_err()
+    hinted(error, advice)
 }
 
 /// Makes sure that a directory is there.

@@ -89,11 +89,12 @@ pub struct Inspection {
     pub report: CorpusReport,
     /// What was left out, by reason.
     pub skipped: Tally,
-    fingerprints: Sorted,
+    fingerprints: Fingerprints,
 }
 
-/// All fingerprints in order.
-struct Sorted {
+/// The fingerprints of all lines.
+#[derive(Default)]
+struct Fingerprints {
     sources: Vec<u64>,
     targets: Vec<u64>,
     pairs: Vec<u64>,
@@ -107,7 +108,7 @@ struct Measure {
     ratios: Ratios,
     source: SideMeasure,
     target: SideMeasure,
-    fingerprints: Vec<Fingerprint>,
+    fingerprints: Fingerprints,
 }
 
 #[derive(Default)]
@@ -192,11 +193,12 @@ impl Measure {
         self.ratios.merge(&other.ratios);
         self.source.merge(other.source);
         self.target.merge(other.target);
-        self.fingerprints.extend(other.fingerprints);
+        self.fingerprints.merge(other.fingerprints);
     }
 
     fn finish(self, corpus: String, skipped: Tally) -> Inspection {
-        let fingerprints = Sorted::new(&self.fingerprints);
+        let mut fingerprints = self.fingerprints;
+        fingerprints.sort();
         let report = CorpusReport {
             corpus,
             pairs: self.pairs,
@@ -250,14 +252,23 @@ impl SideMeasure {
     }
 }
 
-impl Sorted {
-    fn new(fingerprints: &[Fingerprint]) -> Self {
-        let sort = |part: fn(&Fingerprint) -> u64| {
-            let mut column: Vec<u64> = fingerprints.iter().map(part).collect();
+impl Fingerprints {
+    fn push(&mut self, Fingerprint { source, target, pair }: Fingerprint) {
+        self.sources.push(source);
+        self.targets.push(target);
+        self.pairs.push(pair);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.sources.extend(other.sources);
+        self.targets.extend(other.targets);
+        self.pairs.extend(other.pairs);
+    }
+
+    fn sort(&mut self) {
+        for column in [&mut self.sources, &mut self.targets, &mut self.pairs] {
             column.par_sort_unstable();
-            column
-        };
-        Self { sources: sort(|f| f.source), targets: sort(|f| f.target), pairs: sort(|f| f.pair) }
+        }
     }
 }
 

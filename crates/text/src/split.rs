@@ -214,7 +214,9 @@ mod tests {
         disjoint: bool,
     ) -> Result<[Vec<Pair>; 3], TooFew> {
         let mut chooser = Chooser::new(by, sizes, disjoint);
-        pairs.iter().for_each(|pair| chooser.add(pair));
+        for pair in pairs {
+            chooser.add(pair);
+        }
         let mut split = chooser.finish()?;
         let mut train = pairs.to_vec();
         train.retain(|pair| split.place(pair) == Fate::Train);

@@ -40,11 +40,14 @@ fn failure(corpus: &Corpus, reading: Reading) -> String {
     collect(corpus, reading).unwrap_err().to_string()
 }
 
+/// Name, source, target, where and why.
+type Case = (&'static str, &'static [u8], &'static [u8], &'static str, &'static str);
+
 #[test]
 fn bad_lines_fail_with_file_and_line() {
     let directory = tempfile::tempdir().unwrap();
     let good: &[u8] = b"one\ntwo\n";
-    let cases: [(&str, &[u8], &[u8], &str, &str); 5] = [
+    let cases: [Case; 5] = [
         (
             "encoding in the source",
             b"one\nt\xffwo\n",

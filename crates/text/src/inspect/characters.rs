@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn classes_and_scripts_are_told_apart() {
         let mut characters = Characters::default();
-        assert_eq!(characters.add("Größe 12 м. 中文\u{301} €\u{fffd}\u{7}\u{e000}"), (19, 5));
+        assert_eq!(characters.add("Größe 12 м. 中文\u{301} €\u{fffd}\u{7}\u{e000}"), (20, 5));
         let report = characters.report();
         let count = |shares: &[Share], name: &str| {
             shares.iter().find(|share| share.name == name).map_or(0, |share| share.count)

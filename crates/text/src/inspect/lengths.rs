@@ -185,7 +185,9 @@ mod tests {
         #[test]
         fn figures_agree_with_a_sorted_list(mut list in prop::collection::vec(0_usize..300, 1..200)) {
             let mut lengths = Lengths::default();
-            list.iter().for_each(|&length| lengths.add(length));
+            for &length in &list {
+                lengths.add(length);
+            }
             list.sort_unstable();
             let report = lengths.report();
             let at = |share: f64| list[((share * list.len() as f64).ceil() as usize).max(1) - 1] as u64;

@@ -9,10 +9,10 @@ use super::Inspection;
 /// Lines of one corpus that occur in another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Overlap {
-    /// The corpus whose lines are counted.
-    pub of: String,
-    /// The corpus they are looked up in.
-    pub within: String,
+    /// The corpus whose lines are counted, by its place from 0.
+    pub of: usize,
+    /// The corpus they are looked up in, by its place from 0.
+    pub within: usize,
     /// Pairs found there.
     pub pairs: u64,
     /// Sources found there.
@@ -24,23 +24,22 @@ pub struct Overlap {
 /// For every two corpora, how many lines of the one occur in the other, both ways.
 pub fn overlaps(corpora: &[Inspection]) -> Vec<Overlap> {
     let mut all = Vec::new();
-    for (i, of) in corpora.iter().enumerate() {
-        for (j, within) in corpora.iter().enumerate() {
-            if i != j {
-                all.push(overlap(of, within));
-            }
+    for of in 0..corpora.len() {
+        for within in (0..corpora.len()).filter(|&within| within != of) {
+            all.push(overlap(corpora, of, within));
         }
     }
     all
 }
 
-fn overlap(of: &Inspection, within: &Inspection) -> Overlap {
+fn overlap(corpora: &[Inspection], of: usize, within: usize) -> Overlap {
+    let (lines, others) = (&corpora[of].fingerprints, &corpora[within].fingerprints);
     Overlap {
-        of: of.report.corpus.clone(),
-        within: within.report.corpus.clone(),
-        pairs: found(&of.fingerprints.pairs, &within.fingerprints.pairs),
-        sources: found(&of.fingerprints.sources, &within.fingerprints.sources),
-        targets: found(&of.fingerprints.targets, &within.fingerprints.targets),
+        of,
+        within,
+        pairs: found(&lines.pairs, &others.pairs),
+        sources: found(&lines.sources, &others.sources),
+        targets: found(&lines.targets, &others.targets),
     }
 }
 

@@ -72,7 +72,7 @@ impl Time {
         let (english_now, english_next) = (english::cardinal(now), english::cardinal(next));
         let (german_now, german_next) = (hour_word(now), hour_word(next));
         match self.minute {
-            0 => return self.read(),
+            0 => self.read(),
             5 => (format!("five past {english_now}"), format!("fünf nach {german_now}")),
             10 => (format!("ten past {english_now}"), format!("zehn nach {german_now}")),
             15 => (format!("a quarter past {english_now}"), format!("Viertel nach {german_now}")),

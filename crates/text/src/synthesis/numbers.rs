@@ -24,10 +24,12 @@ impl NumberRange {
     /// Draws a number. Every count of digits is equally likely, so that short numbers are not
     /// lost among long ones, and every fourth number is rounded, as people do.
     fn draw(self, stream: &mut Stream) -> u64 {
-        let (fewest, most) = (digits(self.min), digits(self.max));
+        // A maximum such as a million would be alone among its kind: it counts with the smaller.
+        let (fewest, most) = (digits(self.min), digits((self.max.saturating_sub(1)).max(self.min)));
         let count = fewest + stream.below(u64::from(most - fewest) + 1) as u32;
         let low = if count == 1 { 0 } else { 10_u64.pow(count - 1) };
-        let (low, high) = (low.max(self.min), (10_u64.pow(count) - 1).min(self.max));
+        let high = if count == most { self.max } else { 10_u64.pow(count) - 1 };
+        let low = low.max(self.min);
         let n = low + stream.below(high - low + 1);
         let unit = 10_u64.pow(stream.below(u64::from(count)) as u32);
         let rounded = n / unit * unit;
@@ -89,7 +91,17 @@ mod tests {
 
     #[test]
     fn numbers_stay_in_their_range() {
-        let ranges = [(0, 0), (0, 9), (5, 5), (7, 1234), (100, 999), (0, english::LARGEST)];
+        let ranges = [
+            (0, 0),
+            (0, 9),
+            (5, 5),
+            (7, 1234),
+            (100, 999),
+            (0, 1000),
+            (1000, 1000),
+            (99, 100),
+            (0, english::LARGEST),
+        ];
         for (min, max) in ranges {
             let range = NumberRange::new(min, max).unwrap();
             for index in 0..2000 {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::json;
 
-use super::table::grouped;
+use super::table;
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, OutputArgs, explain_write, for_each_pair};
 
@@ -35,7 +35,7 @@ impl Convert {
         if console.wants_json() {
             return console.print_json(&json!({ "pairs": pairs, "skipped": skipped }));
         }
-        console.note(format!("wrote {} pairs", grouped(pairs)));
+        console.note(format!("wrote {}", table::pairs(pairs)));
         Ok(())
     }
 }

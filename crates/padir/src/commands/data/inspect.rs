@@ -46,7 +46,9 @@ impl Inspect {
             return console.print_json(&json!({ "corpora": reports, "overlaps": overlaps }));
         }
         let mut out = console.out();
-        for report in &reports {
+        for (place, report) in (1..).zip(&reports) {
+            let label = if reports.len() > 1 { format!("[{place}] ") } else { String::new() };
+            writeln!(out, "{label}{}", report.corpus)?;
             write_report(&mut out, report)?;
         }
         write_overlaps(&mut out, &reports, &overlaps)?;
@@ -56,7 +58,6 @@ impl Inspect {
 
 fn write_report(out: &mut impl Write, report: &CorpusReport) -> Result<()> {
     let CorpusReport { source, target, .. } = report;
-    writeln!(out, "{}", report.corpus)?;
     counts(report).write(out)?;
     writeln!(out)?;
     let sides = [("source", source), ("target", target)];
@@ -169,15 +170,12 @@ fn write_overlaps(
     if overlaps.is_empty() {
         return Ok(());
     }
-    let size = |name: &str| {
-        reports.iter().find(|report| report.corpus == name).map_or(0, |report| report.pairs)
-    };
     let mut table = Table::default();
-    table.row(["lines that occur elsewhere", "pairs", "sources", "targets"]);
+    table.row(["lines of one in another", "pairs", "sources", "targets"]);
     for overlap in overlaps {
-        let cell =
-            |count: u64| format!("{} ({})", grouped(count), percent(count, size(&overlap.of)));
-        let label = format!("{} in {}", overlap.of, overlap.within);
+        let lines = reports.get(overlap.of).map_or(0, |report| report.pairs);
+        let cell = |count: u64| format!("{} ({})", grouped(count), percent(count, lines));
+        let label = format!("[{}] in [{}]", overlap.of + 1, overlap.within + 1);
         let [pairs, sources, targets] = [overlap.pairs, overlap.sources, overlap.targets].map(cell);
         table.row([&label, &pairs, &sources, &targets]);
     }

@@ -22,14 +22,14 @@ impl Table {
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.rows {
-            let mut line = String::new();
-            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                if column == 0 {
-                    line += &format!("{cell:width$}");
-                } else {
-                    line += &format!("  {cell:>width$}");
-                }
-            }
+            let cells = row.iter().zip(&widths).enumerate();
+            let padded: Vec<String> = cells
+                .map(|(column, (cell, width))| match column {
+                    0 => format!("{cell:width$}"),
+                    _ => format!("{cell:>width$}"),
+                })
+                .collect();
+            let line = padded.join("  ");
             writeln!(out, "{}", line.trim_end())?;
         }
         Ok(())
@@ -41,12 +41,17 @@ pub(super) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
     }
     text
+}
+
+/// A number of pairs, in words: `1 pair`, `1,000 pairs`.
+pub(super) fn pairs(n: u64) -> String {
+    format!("{} {}", grouped(n), if n == 1 { "pair" } else { "pairs" })
 }
 
 /// A share in per cent.
