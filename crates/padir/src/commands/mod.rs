@@ -2,6 +2,7 @@
 
 mod completions;
 mod data;
+mod lab;
 mod score;
 pub(crate) mod vocab;
 
@@ -14,6 +15,7 @@ use crate::console::Console;
 pub(crate) enum Command {
     Completions(completions::Completions),
     Data(data::Data),
+    Lab(lab::Lab),
     Score(score::Score),
     Vocab(vocab::Vocab),
 }
@@ -23,6 +25,7 @@ impl Command {
         match self {
             Self::Completions(command) => command.run(console),
             Self::Data(command) => command.run(console),
+            Self::Lab(command) => command.run(console),
             Self::Score(command) => command.run(console),
             Self::Vocab(command) => command.run(console),
         }
