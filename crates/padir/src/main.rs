@@ -35,3 +35,14 @@ fn main() -> ExitCode {
         Err(error) => console.fail(&error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    /// Names, short forms and defaults of all options fit together.
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::Cli::command().debug_assert();
+    }
+}

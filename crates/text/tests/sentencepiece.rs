@@ -1,5 +1,7 @@
 //! Ids and texts are those of the reference SentencePiece (`reference/vocab/golden.py`).
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeMap;
 
 use padir_base::TokenId;
