@@ -124,7 +124,10 @@ impl Fitted<'_> {
 
     fn log_ticks(&self) -> Vec<(f64, String)> {
         let decades = self.high - self.low;
-        let step = (decades / 6.0).ceil().max(1.0) as i64;
+        let step = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500]
+            .into_iter()
+            .find(|step| decades / (*step as f64) <= 6.0)
+            .unwrap_or(1000);
         let first = (self.low - 1e-9).ceil() as i64;
         let last = (self.high + 1e-9).floor() as i64;
         let whole: Vec<(f64, String)> = (first..=last)
@@ -203,7 +206,7 @@ mod tests {
         let log = Axis::log("x");
         assert_eq!(labels(&log, &[1.0, 1e4]), ["1", "10", "100", "10³", "10⁴"]);
         assert_eq!(labels(&log, &[1.0, 6.0]), ["1", "2", "5"]);
-        assert_eq!(labels(&log, &[1e-3, 1e40]), ["1", "10⁸", "10¹⁶", "10²⁴", "10³²", "10⁴⁰"]);
+        assert_eq!(labels(&log, &[1e-3, 1e40]), ["1", "10¹⁰", "10²⁰", "10³⁰", "10⁴⁰"]);
     }
 
     #[test]

@@ -201,7 +201,7 @@ fn fast_slack() -> Result<(Panel, Vec<Vec<f64>>), FigureError> {
 /// probability δ.
 fn slow_slack() -> Result<(Panel, Vec<Vec<f64>>), FigureError> {
     let mut rows = Vec::new();
-    for size in (4..=40).step_by(2) {
+    for size in 4..=20 {
         let model = Clique::uniform(size, size, 0.01, 1.5)?;
         let exact = clique_hitting(&model, Update::Parallel)?.quantiles(&[DELTA])[0];
         let bound = ModeSlow::new(&model, DELTA).steps;

@@ -37,6 +37,25 @@ impl Hitting {
         }
     }
 
+    /// P(T ≤ `steps`), right to many digits however small.
+    pub fn arrival(&self, steps: usize) -> Wide {
+        let mut measure = vec![Wide::ZERO; self.matrix.size()];
+        measure[self.start] = Wide::ONE;
+        let mut arrived = Wide::ZERO;
+        for step in 0..=steps {
+            if step > 0 {
+                measure = self.matrix.push(&measure);
+            }
+            for (mass, &hit) in measure.iter_mut().zip(&self.target) {
+                if hit {
+                    arrived += *mass;
+                    *mass = Wide::ZERO;
+                }
+            }
+        }
+        arrived
+    }
+
     /// The smallest t with P(T ≤ t) ≥ `level`, for each level in (0, 1).
     ///
     /// Exact below 2⁵³ steps, else to about twelve digits. The target must be reachable.

@@ -107,7 +107,7 @@ struct Apart {
     /// The exact chance that one step of k-Gibbs reaches R₁.
     exact_gibbs_one_step: f64,
     /// The exact chance that independent parallel reaches R₁ within M steps.
-    exact_parallel_within_m: Option<f64>,
+    exact_parallel_within_m: Option<Box<RawValue>>,
 }
 
 #[derive(Serialize)]
@@ -180,11 +180,10 @@ impl Bounds {
 
     fn separation(&self, clique: &Clique, k: usize) -> Result<Apart> {
         let separation = Separation::new(clique, k, self.delta, self.m);
-        let gibbs = clique_hitting(clique, Update::Gibbs(k))?.survival(1);
+        let gibbs = clique_hitting(clique, Update::Gibbs(k))?.arrival(1);
         let within = if self.m <= 1e6 {
-            let survival =
-                clique_hitting(clique, Update::Parallel)?.survival(self.m.ceil() as usize);
-            Some(1.0 - survival[survival.len() - 1])
+            let chain = clique_hitting(clique, Update::Parallel)?;
+            Some(json_number(chain.arrival(self.m.ceil() as usize)))
         } else {
             None
         };
@@ -193,7 +192,7 @@ impl Bounds {
             strongly_ferromagnetic: checks(&separation.ferromagnetic),
             strong_interactions: checks(&separation.interactions),
             large_k: checks(&separation.large_k),
-            exact_gibbs_one_step: 1.0 - gibbs[1],
+            exact_gibbs_one_step: gibbs.to_f64(),
             exact_parallel_within_m: within,
         })
     }
@@ -279,12 +278,8 @@ fn print(console: &Console, report: &Report) -> Result<()> {
         "  exactly: k-Gibbs succeeds in one step with probability {}",
         human(apart.exact_gibbs_one_step)
     )?;
-    if let Some(within) = apart.exact_parallel_within_m {
-        writeln!(
-            out,
-            "  exactly: independent parallel within M steps with probability {}",
-            human(within)
-        )?;
+    if let Some(within) = &apart.exact_parallel_within_m {
+        writeln!(out, "  exactly: independent parallel within M steps with probability {within}")?;
     }
     if let Some(g) = &report.generalisation {
         writeln!(out, "generalisation: TV < {}", human(g.total_variation))?;

@@ -135,7 +135,7 @@ fn announce(
         "{} states: about {applications} applications of the operator per k, \
          2 Σ_d Σ_j C(d,j) q^(N−j) additions each: {work:.1e} in all, some {:.0} s on one core",
         space.size(),
-        work / 6e8
+        work / 2e9
     ));
     Ok(())
 }

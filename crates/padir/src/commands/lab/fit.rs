@@ -229,7 +229,7 @@ fn print(console: &Console, report: &Report) -> Result<()> {
         })
         .collect();
     if !rows.is_empty() {
-        print_table(console, &["parameter", "estimate", "std. error"], &rows)?;
+        print_table(console, &["parameter", "estimate", "std. error ≤"], &rows)?;
     }
     let mut out = console.out();
     match report.verdict {
