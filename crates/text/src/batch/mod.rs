@@ -14,12 +14,12 @@
 //! elsewhere in each epoch. A corpus of one pool
 //! is thus bucketed exactly, a larger one within a window that is large against a batch.
 //!
-//! *Cost* for a pool of m pairs: O(m log m) time, 20 bytes a pair while it is planned and 4 while
-//! it is read; the permutation of the chunks takes 4 bytes per 1024 pairs. Starting an epoch
-//! surveys all its pools to number their batches, O(n log m), some 50 ns a pair; after that any
-//! batch is found by planning one pool. The reader copies the tokens of a pool (a rank: its share)
-//! out of the mapped shards and gives the maps back, so what is resident is a pool and a shard,
-//! not the corpus: about 100 MB for a million pairs of 50 tokens.
+//! *Cost* for a pool of m pairs: O(m log m) time, and 20 bytes a pair both while it is planned and
+//! while it is read, besides its tokens; the permutation of the chunks takes 4 bytes per 1024
+//! pairs. Starting an epoch surveys all its pools to number their batches, O(n log m); after that
+//! any batch is found by planning one pool. The reader copies the tokens of a pool (a rank: its
+//! share) out of the mapped shards and gives the maps back, so what is resident is a pool and a
+//! shard, not the corpus: about 100 MB for a million pairs of 50 tokens.
 //!
 //! *Reproducibility.* Batches are a function of the corpus, the [`BatchConfig`] and the
 //! [`Position`] alone: not of threads, of the way the position was reached, or of the shards'

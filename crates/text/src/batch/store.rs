@@ -4,7 +4,7 @@
 //! everything around each pair (up to 2 MB where the page cache holds large folios), until the
 //! whole corpus is resident. So a pool is read once, in the order of the corpus, which is also
 //! what disks like, and the maps are given back shard by shard. Resident: the tokens of a rank's
-//! share at 2 or 4 bytes each, 12 bytes a pair, and one shard.
+//! share at 2 or 4 bytes each, 16 bytes a pair, and one shard.
 
 use padir_base::TokenId;
 
