@@ -125,8 +125,11 @@ fn inverse_iteration<T: Number>(
     p: &Distribution,
     matrix: &Matrix<T>,
 ) -> Result<Poincare, SpectrumError> {
-    let possible: Vec<usize> =
+    // The most probable state comes first: it is the one whose value is fixed at 0, so that the
+    // mean, and with it the tiny weight of a metastable state, is a sum without cancellation.
+    let mut possible: Vec<usize> =
         (0..matrix.size()).filter(|&x| p.log_prob(x) > f64::NEG_INFINITY).collect();
+    possible.sort_by(|&a, &b| p.log_prob(b).total_cmp(&p.log_prob(a)));
     let mut part = Matrix::zero(possible.len());
     for (i, &x) in possible.iter().enumerate() {
         for (j, &y) in possible.iter().enumerate() {
@@ -136,6 +139,7 @@ fn inverse_iteration<T: Number>(
     let weights: Vec<f64> = possible.iter().map(|&x| p.log_prob(x).exp()).collect();
     let resolvent = Resolvent::new(&part).ok_or(SpectrumError::NotErgodic)?;
     let mut v = start(weights.len());
+    v[0] = 0.0;
     centre(&mut v, &weights);
     let mut previous = f64::NAN;
     for _ in 0..500 {
@@ -145,7 +149,8 @@ fn inverse_iteration<T: Number>(
         let log_constant = (inner(&v, &u, &weights) / norm).ln() + scale;
         let largest = u.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         v = u.into_iter().map(|x| x / largest).collect();
-        if (log_constant - previous).abs() < 1e-13 {
+        // ln C itself is only known to its last bit.
+        if (log_constant - previous).abs() < 1e-13 + 1e-14 * log_constant.abs() {
             let error = 1e-12;
             let constant = Wide::exp(log_constant);
             return Ok(Poincare { constant, method: Method::Inverse, error });

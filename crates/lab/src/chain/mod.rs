@@ -6,7 +6,7 @@
 //! pairs (x, K) that never changes K, as printed in the paper, is not ergodic and has no finite
 //! Poincaré constant; its theorem needs functions of x only, and that is this chain.)
 //!
-//! [`dense`] writes the matrix down, [`BlockOperator`] applies it without doing so.
+//! [`block_matrix`] writes the matrix down, [`BlockOperator`] applies it without doing so.
 
 mod blocks;
 mod dense;
