@@ -1,9 +1,9 @@
 //! Parquet in the Hugging Face layout: a struct column `translation` with a text field for each
 //! language, as the WMT sets have it, or plain text columns.
 //!
-//! The `parquet` crate reads the footer and decodes values. Pages are read here ([`pages`]), so
+//! The `parquet` crate reads the footer and decodes values. Pages are read here (`pages`), so
 //! that every size is checked before memory is taken for it; and as that crate may panic on
-//! damaged bytes, [`guard`] turns a panic into an error.
+//! damaged bytes, `guard` turns a panic into an error.
 //!
 //! Memory: the footer, and for each of the two columns one dictionary and one data page.
 

@@ -2,7 +2,7 @@
 //!
 //! Files are atomic: until [`Output::finish`] the old content stays, and a writer dropped before
 //! leaves nothing behind. gzip at level 6, xz at preset 6, zstd at the only level its encoder has
-//! (about `zstd -1`), in frames of [`FRAME`] bytes so that memory stays bounded.
+//! (about `zstd -1`), in frames of 1 MiB so that memory stays bounded.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
