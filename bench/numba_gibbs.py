@@ -1,6 +1,6 @@
 """The same chains in numba, to compare rates with `padir lab sample`.
 
-Requirements: Python 3.11+, numba 0.62, numpy 2 (pip install "numba>=0.61" numpy) and a release
+Requirements: Python 3.11+, numba 0.68.1, numpy 2.4.6 (pip install numba==0.68.1 numpy==2.4.6) and a release
 build of padir:
 
     python bench/numba_gibbs.py --padir target/release/padir
@@ -123,8 +123,8 @@ def rate(work, steps, threads):
 
 
 def padir(binary, arguments, steps, threads):
-    command = [binary, "lab", "sample", *arguments, "--samples", "2", "--burn-in", "1"]
-    command += ["--thin", str(steps), "--chains", str(threads), "--threads", str(threads), "--json"]
+    command = [binary, "lab", "sample", *arguments, "--samples", "1", "--from", "up", "--json"]
+    command += ["--burn-in", str(steps), "--chains", str(threads), "--threads", str(threads)]
     report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return report["steps_per_second"], float(np.mean(report["means"]))
 

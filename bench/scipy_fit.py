@@ -1,6 +1,6 @@
 """SciPy's L-BFGS on the same objectives as `padir lab fit`, to compare times and answers.
 
-Requirements: Python 3.11+, numpy 2, scipy 1.15 or later (pip install numpy scipy) and a release
+Requirements: Python 3.11+, numpy 2.4.6, scipy 1.17.1 (pip install numpy==2.4.6 scipy==1.17.1) and a release
 build of padir:
 
     python bench/scipy_fit.py --padir target/release/padir

@@ -3,6 +3,8 @@
 //! The probability of +1 depends on the neighbours' spins only: one 64-bit threshold for each of
 //! their 2^degree settings. A step is a site, an index of neighbour bits, a comparison.
 
+use std::collections::HashMap;
+
 use padir_base::random::Stream;
 
 use super::{Kernel, below};
@@ -35,21 +37,28 @@ impl SingleSite {
     pub fn new(model: &Ising) -> Self {
         let mut sites = Vec::with_capacity(model.sites());
         let (mut neighbours, mut thresholds) = (Vec::new(), Vec::new());
+        // Sites with equal parameters share a table: on a lattice all of it stays in the cache.
+        let mut known: HashMap<Vec<u64>, u32> = HashMap::new();
         for i in 0..model.sites() {
             let list = model.neighbours(i);
             let small = list.len() <= LARGEST_TABLE && thresholds.len() < (1 << 28);
-            sites.push(Site {
-                first: neighbours.len() as u32,
-                degree: list.len() as u32,
-                table: if small { thresholds.len() as u32 } else { u32::MAX },
-            });
+            let parameters = std::iter::once(model.fields()[i]).chain(list.iter().map(|n| n.1));
+            let table = if small {
+                *known.entry(parameters.map(f64::to_bits).collect()).or_insert_with(|| {
+                    let start = thresholds.len() as u32;
+                    let settings = 0..1_usize << list.len();
+                    thresholds.extend(settings.map(|bits| {
+                        let odds = 2.0 * field(model, i, |b| bits >> b & 1 == 1);
+                        Coin::from_log_odds(odds).threshold()
+                    }));
+                    start
+                })
+            } else {
+                u32::MAX
+            };
+            let (first, degree) = (neighbours.len() as u32, list.len() as u32);
+            sites.push(Site { first, degree, table });
             neighbours.extend(list.iter().map(|&(j, _)| j as u32));
-            if small {
-                let settings = 0..1_usize << list.len();
-                thresholds.extend(settings.map(|bits| {
-                    Coin::from_log_odds(2.0 * field(model, i, |b| bits >> b & 1 == 1)).threshold()
-                }));
-            }
         }
         Self { sites, neighbours, thresholds, model: model.clone() }
     }
