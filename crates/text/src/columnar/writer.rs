@@ -1,5 +1,7 @@
-//! Writes parquet in the Hugging Face layout, so that `datasets.load_dataset("parquet", …)` gives
-//! a `translation` feature. Snappy pages, as pyarrow writes them.
+//! Writes parquet in the Hugging Face layout: a struct `translation`, which
+//! `datasets.load_dataset("parquet", …)` opens. If the two names are in alphabetical order it even
+//! knows that it is a translation; else it shows a plain struct, because the order of source and
+//! target is kept here. Snappy pages, as pyarrow writes them.
 
 use std::io::Write;
 use std::sync::Arc;
