@@ -8,8 +8,8 @@
 //! ```
 //!
 //! in one walk through the piece trie per character: O(characters × longest piece). A character
-//! that is no piece costs the least score minus ten. The arithmetic (single precision, candidates
-//! compared in double, first best kept) is SentencePiece's, so that ties fall the same way.
+//! that is no piece costs the least score minus ten. The arithmetic (sums in single precision from
+//! left to right, the first best kept) is SentencePiece's, so that ties fall the same way.
 
 use padir_base::TokenId;
 
@@ -117,7 +117,7 @@ impl Unigram {
         let best = &mut lattice.best[..];
         let mut start = 0;
         while start < bytes.len() {
-            let here = f64::from(best[start].score);
+            let here = best[start].score;
             let character = char_length(bytes[start]);
             let mut is_known = false;
             let mut cursor = self.trie.root();
@@ -127,17 +127,17 @@ impl Unigram {
                 let Some(id) = self.trie.value(cursor) else { continue };
                 let length = offset + 1;
                 let score = match self.scores.get(id as usize) {
-                    Some(PieceScore::Normal(score)) => f64::from(*score),
+                    Some(PieceScore::Normal(score)) => *score,
                     // Always better than any way around it.
-                    Some(PieceScore::UserDefined) => f64::from(length as f32 * self.bonus) - 0.1,
+                    Some(PieceScore::UserDefined) => length as f32 * self.bonus - 0.1,
                     _ => continue,
                 };
                 improve(&mut best[start + length], here + score, start, TokenId(id));
                 is_known |= length == character;
             }
             if !is_known {
-                let unknown = here as f32 + self.unknown_score;
-                improve(&mut best[start + character], f64::from(unknown), start, self.unknown);
+                let unknown = here + self.unknown_score;
+                improve(&mut best[start + character], unknown, start, self.unknown);
             }
             start += character;
         }
@@ -145,9 +145,9 @@ impl Unigram {
 }
 
 #[inline]
-fn improve(best: &mut Best, score: f64, start: usize, piece: TokenId) {
-    if best.start == u32::MAX || score > f64::from(best.score) {
-        *best = Best { score: score as f32, start: start as u32, piece };
+fn improve(best: &mut Best, score: f32, start: usize, piece: TokenId) {
+    if best.start == u32::MAX || score > best.score {
+        *best = Best { score, start: start as u32, piece };
     }
 }
 
