@@ -109,7 +109,7 @@ fn apply(rule: &BTreeMap<String, String>, text: &str) -> String {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let ends = rest.char_indices().map(|(i, c)| i + c.len_utf8());
-        let longest = ends.filter(|&end| rule.contains_key(&rest[..end])).last();
+        let longest = ends.rev().find(|&end| rule.contains_key(&rest[..end]));
         match longest {
             Some(end) => normal.push_str(&rule[&rest[..end]]),
             None => normal.push(first),

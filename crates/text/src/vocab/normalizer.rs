@@ -16,10 +16,7 @@ pub struct Normalizer {
     rule: Option<CharsMap>,
     /// Symbols that no rule may change.
     fixed: Option<DoubleArray>,
-    add_dummy_prefix: bool,
-    remove_extra_whitespaces: bool,
-    escape_whitespaces: bool,
-    whitespace_is_suffix: bool,
+    spaces: Spaces,
 }
 
 /// The switches of a [`Normalizer`].
@@ -49,14 +46,7 @@ impl Normalizer {
         fixed.dedup();
         fixed.retain(|symbol| !symbol.is_empty() && !symbol.contains('\0'));
         let keys: Vec<(&str, u32)> = fixed.into_iter().map(|symbol| (symbol, 0)).collect();
-        Self {
-            rule,
-            fixed: (!keys.is_empty()).then(|| DoubleArray::build(&keys)),
-            add_dummy_prefix: spaces.add_dummy_prefix,
-            remove_extra_whitespaces: spaces.remove_extra,
-            escape_whitespaces: spaces.escape,
-            whitespace_is_suffix: spaces.as_suffix,
-        }
+        Self { rule, fixed: (!keys.is_empty()).then(|| DoubleArray::build(&keys)), spaces }
     }
 
     /// The normal form of a text.
@@ -70,27 +60,27 @@ impl Normalizer {
     pub fn normalize_into(&self, text: &str, normal: &mut String) {
         normal.clear();
         let mut rest = text;
-        if self.remove_extra_whitespaces {
+        if self.spaces.remove_extra {
             rest = self.skip_spaces(rest);
         }
         if rest.is_empty() {
             return;
         }
-        if self.add_dummy_prefix && !self.whitespace_is_suffix {
+        if self.spaces.add_dummy_prefix && !self.spaces.as_suffix {
             self.push_space(normal);
         }
         self.push_normal_form(rest, normal);
-        if self.remove_extra_whitespaces {
-            let space = if self.escape_whitespaces { SPACE } else { " " };
+        if self.spaces.remove_extra {
+            let space = if self.spaces.escape { SPACE } else { " " };
             normal.truncate(normal.trim_end_matches(space).len());
         }
-        if self.add_dummy_prefix && self.whitespace_is_suffix {
+        if self.spaces.add_dummy_prefix && self.spaces.as_suffix {
             self.push_space(normal);
         }
     }
 
     fn push_space(&self, normal: &mut String) {
-        normal.push_str(if self.escape_whitespaces { SPACE } else { " " });
+        normal.push_str(if self.spaces.escape { SPACE } else { " " });
     }
 
     /// The text without the characters at its start that become exactly a space.
@@ -105,7 +95,7 @@ impl Normalizer {
     }
 
     fn push_normal_form(&self, text: &str, normal: &mut String) {
-        let mut after_space = self.remove_extra_whitespaces;
+        let mut after_space = self.spaces.remove_extra;
         let mut rest = text;
         while !rest.is_empty() {
             let run = self.plain_run(rest);
@@ -121,7 +111,7 @@ impl Normalizer {
             }
             if !piece.is_empty() {
                 self.push_escaped(piece, normal);
-                after_space = self.remove_extra_whitespaces && piece.ends_with(' ');
+                after_space = self.spaces.remove_extra && piece.ends_with(' ');
             }
             rest = &rest[length..];
         }
@@ -143,7 +133,7 @@ impl Normalizer {
     }
 
     fn push_escaped(&self, piece: &str, normal: &mut String) {
-        if !self.escape_whitespaces || !piece.contains(' ') {
+        if !self.spaces.escape || !piece.contains(' ') {
             normal.push_str(piece);
             return;
         }

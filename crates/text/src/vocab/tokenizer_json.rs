@@ -107,8 +107,8 @@ struct Tokenizer {
     added_tokens: Vec<AddedToken>,
     #[serde(default)]
     normalizer: Value,
-    #[serde(default)]
-    pre_tokenizer: Value,
+    #[serde(default, rename = "pre_tokenizer")]
+    splitter: Value,
     model: Value,
 }
 
@@ -133,7 +133,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vocabulary, VocabError> {
     expect_type("model", &tokenizer.model, "Unigram")?;
     let model: UnigramModel =
         serde_json::from_value(tokenizer.model).map_err(VocabError::NotATokenizer)?;
-    let normalizer_spec = read_normalizer(&tokenizer.normalizer, &tokenizer.pre_tokenizer)?;
+    let normalizer_spec = read_normalizer(&tokenizer.normalizer, &tokenizer.splitter)?;
     let mut pieces: Vec<PieceProto> = model
         .vocab
         .into_iter()

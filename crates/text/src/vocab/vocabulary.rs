@@ -21,7 +21,7 @@ use prost::Message;
 use super::charsmap::CharsMap;
 use super::error::VocabError;
 use super::normalizer::{Normalizer, SPACE, Spaces};
-use super::proto::{ModelKind, ModelProto, PieceKind};
+use super::proto::{ModelKind, ModelProto, PieceKind, TrainerSpec};
 use super::unigram::{Lattice, Segment, Unigram};
 
 /// How many sentinels a vocabulary has unless its file says otherwise.
@@ -348,7 +348,7 @@ fn build_normalizer(model: &ModelProto, kinds: &[PieceKind]) -> Result<Normalize
     };
     let fixed = model.pieces.iter().zip(kinds);
     let fixed = fixed.filter(|(_, kind)| **kind == PieceKind::UserDefined).map(|(p, _)| p.piece());
-    let suffix = model.trainer_spec.as_ref().is_some_and(|t| t.treat_whitespace_as_suffix());
+    let suffix = model.trainer_spec.as_ref().is_some_and(TrainerSpec::treat_whitespace_as_suffix);
     let spaces = Spaces {
         add_dummy_prefix: spec.add_dummy_prefix(),
         remove_extra: spec.remove_extra_whitespaces(),

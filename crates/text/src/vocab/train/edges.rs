@@ -24,7 +24,7 @@ pub(super) struct Edge {
 /// The edges of every word, ordered by start, then end.
 #[derive(Debug)]
 pub(super) struct Edges {
-    edges: Vec<Edge>,
+    all: Vec<Edge>,
     /// Where each word's edges end.
     ends: Vec<usize>,
     /// The number of characters of each word.
@@ -39,26 +39,26 @@ impl Edges {
             .into_par_iter()
             .map(|part| find_edges(words, pieces, part * size..words.len().min((part + 1) * size)))
             .collect();
-        let mut all = Self {
-            edges: Vec::with_capacity(parts.iter().map(|part| part.0.len()).sum()),
+        let mut whole = Self {
+            all: Vec::with_capacity(parts.iter().map(|part| part.0.len()).sum()),
             ends: Vec::with_capacity(words.len()),
             lengths: Vec::with_capacity(words.len()),
         };
         for (edges, counts, lengths) in parts {
-            all.edges.extend(edges);
+            whole.all.extend(edges);
             for count in counts {
-                let end = all.ends.last().copied().unwrap_or(0) + count;
-                all.ends.push(end);
+                let end = whole.ends.last().copied().unwrap_or(0) + count;
+                whole.ends.push(end);
             }
-            all.lengths.extend(lengths);
+            whole.lengths.extend(lengths);
         }
-        all
+        whole
     }
 
     /// The edges of a word.
     pub(super) fn of_word(&self, word: usize) -> &[Edge] {
         let start = if word == 0 { 0 } else { self.ends[word - 1] };
-        &self.edges[start..self.ends[word]]
+        &self.all[start..self.ends[word]]
     }
 
     /// The number of characters of a word.
@@ -68,7 +68,7 @@ impl Edges {
 
     /// Consecutive ranges of words with about the same number of edges.
     pub(super) fn parts(&self) -> Vec<Range<usize>> {
-        let total = self.edges.len();
+        let total = self.all.len();
         let bound = |part: usize| self.ends.partition_point(|&end| end <= total * part / PARTS);
         let last = self.ends.len();
         (0..PARTS)
@@ -82,16 +82,16 @@ impl Edges {
         let (mut read, mut write) = (0, 0);
         for end in &mut self.ends {
             while read < *end {
-                let edge = self.edges[read];
+                let edge = self.all[read];
                 if let Some(piece) = renumbered[edge.piece as usize] {
-                    self.edges[write] = Edge { piece, ..edge };
+                    self.all[write] = Edge { piece, ..edge };
                     write += 1;
                 }
                 read += 1;
             }
             *end = write;
         }
-        self.edges.truncate(write);
+        self.all.truncate(write);
     }
 
     /// The number of tokens of the whole text in its best segmentation.
