@@ -36,10 +36,10 @@ fn stderr(output: &Output) -> String {
 /// A directory with a text and a vocabulary learnt from it.
 fn workshop() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let text: String = (0..400)
-        .map(|i| format!("the {i} houses stand in street {}\ndie {i} Häuser stehen\n", i % 37))
-        .collect();
-    fs::write(directory.path().join("text"), text).unwrap();
+    let mut text = fs::File::create(directory.path().join("text")).unwrap();
+    for i in 0..400 {
+        writeln!(text, "the {i} houses stand in street {}\ndie {i} Häuser stehen", i % 37).unwrap();
+    }
     let output = padir(
         directory.path(),
         &["vocab", "train", "text", "--size", "120", "--coverage", "1", "--output", "vocab"],

@@ -165,13 +165,13 @@ impl Normalizer {
 mod tests {
     use super::*;
 
-    fn tab_is_space() -> Option<CharsMap> {
-        Some(CharsMap::compile(&[("\t".to_owned(), " ".to_owned())].into()))
+    fn tab_is_space() -> CharsMap {
+        CharsMap::compile(&[("\t".to_owned(), " ".to_owned())].into())
     }
 
     #[test]
     fn spaces_are_collapsed_and_shown() {
-        let normalizer = Normalizer::new(tab_is_space(), vec![], Spaces::default());
+        let normalizer = Normalizer::new(Some(tab_is_space()), vec![], Spaces::default());
         let cases = [
             ("", ""),
             ("   ", ""),
@@ -196,14 +196,14 @@ mod tests {
             (Spaces { as_suffix: true, ..all }, "a b", "a▁b▁"),
         ];
         for (spaces, text, expected) in cases {
-            let normalizer = Normalizer::new(tab_is_space(), vec![], spaces);
+            let normalizer = Normalizer::new(Some(tab_is_space()), vec![], spaces);
             assert_eq!(normalizer.normalize(text), expected, "{spaces:?}");
         }
     }
 
     #[test]
     fn fixed_symbols_are_left_alone() {
-        let normalizer = Normalizer::new(tab_is_space(), vec!["\t\t"], Spaces::default());
+        let normalizer = Normalizer::new(Some(tab_is_space()), vec!["\t\t"], Spaces::default());
         assert_eq!(normalizer.normalize("a\t\tb\tc"), "▁a\t\tb▁c");
     }
 }

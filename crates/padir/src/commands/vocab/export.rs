@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::ValueEnum;
 use padir_base::TokenId;
-use padir_base::file::AtomicFile;
+use padir_base::file::write_atomically;
 use padir_text::vocab::Vocabulary;
 
 use super::VocabArg;
@@ -48,30 +48,22 @@ impl Export {
             Format::TokenizerJson => vocabulary.to_tokenizer_json().into_bytes(),
             Format::Table => table(&vocabulary).into_bytes(),
         };
-        match self.output {
-            Some(path) => {
-                let mut file = AtomicFile::create(path)?;
-                file.write_all(&content)?;
-                file.commit()?;
-            }
-            None => {
-                let mut out = console.out();
-                out.write_all(&content)?;
-                out.flush()?;
-            }
+        if let Some(path) = self.output {
+            return Ok(write_atomically(path, &content)?);
         }
-        Ok(())
+        let mut out = console.out();
+        out.write_all(&content)?;
+        Ok(out.flush()?)
     }
 }
 
 fn table(vocabulary: &Vocabulary) -> String {
-    let mut text = String::new();
-    for id in (0..vocabulary.size() as u32).map(TokenId) {
+    let row = |id: TokenId| {
         let piece = vocabulary.piece(id).unwrap_or_default();
         let score = vocabulary.score(id).unwrap_or(0.0);
-        let kind =
-            vocabulary.kind(id).map_or_else(String::new, |k| format!("{k:?}").to_lowercase());
-        text.push_str(&format!("{id}\t{piece}\t{score}\t{kind}\n"));
-    }
-    text
+        let kind = vocabulary.kind(id).map(|kind| format!("{kind:?}").to_lowercase());
+        format!("{id}\t{piece}\t{score}\t{}", kind.unwrap_or_default())
+    };
+    let rows: Vec<String> = (0..vocabulary.size() as u32).map(TokenId).map(row).collect();
+    rows.join("\n") + "\n"
 }

@@ -106,7 +106,9 @@ fn measure(vocabulary: &Vocabulary, files: &TextFiles) -> Result<Fit> {
         fit.words += line.split_whitespace().count() as u64;
         fit.tokens += ids.len() as u64;
         fit.unknown += ids.iter().filter(|&&id| id == vocabulary.unknown()).count() as u64;
-        ids.iter().for_each(|id| used[id.index()] = true);
+        for id in &ids {
+            used[id.index()] = true;
+        }
         Ok(())
     })?;
     let ratio = |a: u64, b: u64| if b == 0 { 0.0 } else { a as f64 / b as f64 };

@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::hint::WithHint;
 use crate::lines::TextFiles;
 
-/// Learn a vocabulary: SentencePiece unigram with nmt_nfkc normalisation.
+/// Learn a vocabulary: SentencePiece unigram with NFKC normalisation (`nmt_nfkc`).
 ///
 /// Give the files of both languages to get one vocabulary for both. Ids: padding 0, end of
 /// sentence 1, unknown 2, beginning of sentence 3, then the pieces, then sentinels (MASK last).
@@ -91,10 +91,8 @@ impl Train {
             bar.tick();
         });
         bar.finish_and_clear();
-        let (vocabulary, report) = result.map_err(|error| {
-            let advice = advice(&error);
-            Err::<(), _>(error).hint(advice).unwrap_err()
-        })?;
+        let advice = result.as_ref().err().map_or("", advice);
+        let (vocabulary, report) = result.hint(advice)?;
         let directory = &self.output;
         fs::create_dir_all(directory)
             .with_context(|| format!("cannot make the directory {}", directory.display()))?;

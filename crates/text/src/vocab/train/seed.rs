@@ -199,7 +199,9 @@ mod tests {
 
     fn words_of(lines: &[String]) -> Words {
         let mut sample = LineSample::new(1 << 20, Seed(0));
-        lines.iter().for_each(|line| sample.offer(line));
+        for line in lines {
+            sample.offer(line);
+        }
         let options = TrainOptions { coverage: 1.0, ..TrainOptions::default() };
         words::count(&sample, &Normalizer::new(None, vec![], Spaces::default()), &options)
     }

@@ -220,7 +220,9 @@ mod tests {
 
     fn words_of(lines: &[&str], coverage: f64) -> Words {
         let mut sample = LineSample::new(1 << 20, Seed(0));
-        lines.iter().for_each(|line| sample.offer(line));
+        for line in lines {
+            sample.offer(line);
+        }
         let options = TrainOptions { coverage, ..TrainOptions::default() };
         count(&sample, &Normalizer::new(None, vec![], Spaces::default()), &options)
     }
