@@ -123,7 +123,7 @@ fn too_much_text_is_sampled_and_said() {
         "train",
         "text",
         "--size",
-        "60",
+        "36",
         "--output",
         "small",
         "--sample-bytes",
