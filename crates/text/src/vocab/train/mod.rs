@@ -3,11 +3,11 @@
 //! The unigram trainer (Kudo, *Subword regularization*, ACL 2018), in the variant of the
 //! reference implementation:
 //!
-//! 1. [`sample`]: lines are kept, all of them or a uniform sample that fits the memory given;
-//! 2. [`words`]: they are normalised and counted as distinct words;
-//! 3. [`seed`]: the substrings that cover most text become the first pieces;
-//! 4. [`em`]: expectation and maximisation give the pieces their probabilities;
-//! 5. [`prune`]: the pieces that the text misses least are removed; back to 4 until few remain;
+//! 1. `sample`: lines are kept, all of them or a uniform sample that fits the memory given;
+//! 2. `words`: they are normalised and counted as distinct words;
+//! 3. `seed`: the substrings that cover most text become the first pieces;
+//! 4. `em`: expectation and maximisation give the pieces their probabilities;
+//! 5. `prune`: the pieces that the text misses least are removed; back to 4 until few remain;
 //! 6. the best pieces, with all characters of the alphabet, are the vocabulary.
 //!
 //! Symbols: w a distinct word with count n(w), v a piece with probability p(v).
