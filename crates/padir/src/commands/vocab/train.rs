@@ -45,7 +45,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "SHARE", default_value_t = 0.9995)]
     coverage: f64,
 
-    /// Spell characters outside of the vocabulary as bytes instead of <unk>.
+    /// Spell characters outside of the vocabulary as bytes instead of `<unk>`.
     #[arg(long)]
     byte_fallback: bool,
 
