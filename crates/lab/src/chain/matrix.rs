@@ -69,6 +69,15 @@ impl<T: Number> Matrix<T> {
         Self { size, entries: vec![T::default(); size * size] }
     }
 
+    /// The sum of matrices of one size, in their order.
+    pub fn sum(size: usize, parts: &[Self]) -> Self {
+        let mut total = Self::zero(size);
+        for part in parts {
+            total.entries.iter_mut().zip(&part.entries).for_each(|(sum, &value)| *sum += value);
+        }
+        total
+    }
+
     /// The number of rows.
     pub fn size(&self) -> usize {
         self.size

@@ -46,3 +46,67 @@ fn number(field: &Field) -> Option<f64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type};
+    use ::parquet::file::properties::WriterProperties;
+    use ::parquet::file::writer::SerializedFileWriter;
+    use ::parquet::schema::parser::parse_message_type;
+
+    use super::*;
+
+    /// Writes a file of three columns: whole numbers, real numbers, and what `last` writes.
+    fn write(path: &Path, kind: &str, last: impl FnOnce(&mut SerializedFileWriter<File>)) {
+        let schema = format!(
+            "message s {{ required int32 a (INTEGER(8,true)); required double b; required {kind} c; }}"
+        );
+        let schema = Arc::new(parse_message_type(&schema).unwrap());
+        let file = File::create(path).unwrap();
+        let properties = Arc::new(WriterProperties::default());
+        let mut writer = SerializedFileWriter::new(file, schema, properties).unwrap();
+        last(&mut writer);
+        writer.close().unwrap();
+    }
+
+    macro_rules! columns {
+        ($writer:expr, $($kind:ty: $values:expr),+) => {{
+            let mut group = $writer.next_row_group().unwrap();
+            $(
+                let mut column = group.next_column().unwrap().unwrap();
+                column.typed::<$kind>().write_batch(&$values, None, None).unwrap();
+                column.close().unwrap();
+            )+
+            group.close().unwrap();
+        }};
+    }
+
+    #[test]
+    fn columns_of_any_number_type_become_sites() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("samples.parquet");
+        write(&path, "boolean", |writer| {
+            columns!(writer, Int32Type: [1, -1], DoubleType: [-1.0, 0.5], BoolType: [true, false]);
+        });
+        assert_eq!(read(&path).unwrap(), [[1.0, -1.0, 1.0], [-1.0, 0.5, 0.0]]);
+    }
+
+    #[test]
+    fn words_and_torn_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("samples.parquet");
+        write(&path, "binary", |writer| {
+            let words = [ByteArray::from("up"), ByteArray::from("down")];
+            columns!(writer, Int32Type: [1, -1], DoubleType: [-1.0, 0.5], ByteArrayType: words);
+        });
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("row 0 of column \"c\""), "{error}");
+
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("samples.parquet"), "{error}");
+    }
+}

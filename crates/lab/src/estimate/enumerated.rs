@@ -179,13 +179,7 @@ impl Loss for EnumeratedLoss {
                 sum
             })
             .collect();
-        let mut total = Matrix::zero(d);
-        for part in parts {
-            for i in 0..d {
-                total.row_mut(i).iter_mut().zip(part.row(i)).for_each(|(s, v)| *s += v);
-            }
-        }
-        total
+        Matrix::sum(d, &parts)
     }
 
     fn margins(&self, direction: &[f64]) -> (f64, f64) {

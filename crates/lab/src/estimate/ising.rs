@@ -388,13 +388,7 @@ impl Loss for IsingLoss {
                 sum
             })
             .collect();
-        let mut total = Matrix::zero(d);
-        for part in parts {
-            for i in 0..d {
-                total.row_mut(i).iter_mut().zip(part.row(i)).for_each(|(s, v)| *s += v);
-            }
-        }
-        total
+        Matrix::sum(d, &parts)
     }
 
     /// Single spins are cheap, and close in shape to every larger block.
