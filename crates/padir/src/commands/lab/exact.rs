@@ -88,8 +88,7 @@ impl Exact {
             if self.k.is_empty() { (1..=p.space().sites()).collect() } else { self.k.clone() };
         announce(console, &p, family.as_ref(), &sizes)?;
         let progress = console.progress("Analysing", 0);
-        let rows = by_block_size(&p, family.as_ref(), &sizes, || progress.inc(1))
-            .hint("a singular Hessian means that the data cannot tell the parameters apart")?;
+        let rows = by_block_size(&p, family.as_ref(), &sizes, || progress.inc(1))?;
         progress.finish_and_clear();
         let law =
             self.law.as_ref().map(|path| analyse_law(path, &p, family.as_ref())).transpose()?;
