@@ -1,0 +1,1 @@
+//! A model on disk: its shape, its parameters' names, its files.

@@ -1,0 +1,1 @@
+//! CPU arithmetic: matrix products, fused layers with their gradients, optimiser updates.

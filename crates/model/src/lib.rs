@@ -1,0 +1,1 @@
+//! The networks as burn modules, composed or fused.

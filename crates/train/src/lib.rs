@@ -1,0 +1,1 @@
+//! Learning: objectives, schedules, the loop and its records.
