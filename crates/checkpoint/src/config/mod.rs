@@ -1,0 +1,252 @@
+//! The shape of a model and the meaning of its symbols.
+//!
+//! Fields are called what `config.json` of a T5 checkpoint calls them. Symbols used in formulas:
+//! d = [`ModelConfig::d_model`], h = [`ModelConfig::num_heads`], k = [`ModelConfig::d_kv`],
+//! f = [`ModelConfig::d_ff`], V = [`Symbols::vocab_size`].
+
+mod json;
+mod keys;
+mod limits;
+mod preset;
+
+use std::fmt;
+use std::ops::Range;
+
+use padir_base::TokenId;
+use padir_base::hash::Sha256;
+use serde::{Deserialize, Serialize};
+
+pub use json::ConfigError;
+pub use limits::{
+    ConfigProblem, MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_PARAMETERS, MAX_POSITIONS,
+    MAX_VOCABULARY, MAX_WIDTH,
+};
+pub use preset::{NotAPreset, Preset};
+
+/// An encoder-decoder of the T5.1.0 family: pre-norm, `RMSNorm`, `ReLU`, no linear biases.
+///
+/// As JSON it is the `config.json` of a checkpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "serde_json::Value", into = "serde_json::Value")]
+pub struct ModelConfig {
+    /// Which ids exist and what they mean.
+    pub symbols: Symbols,
+    /// Width d of the residual stream.
+    pub d_model: usize,
+    /// Width k of the queries, keys and values of one head. h·k need not be d.
+    pub d_kv: usize,
+    /// Width f inside the feed-forward layers.
+    pub d_ff: usize,
+    /// Layers of the encoder.
+    pub num_layers: usize,
+    /// Layers of the decoder.
+    pub num_decoder_layers: usize,
+    /// Heads h of every attention.
+    pub num_heads: usize,
+    /// The table of relative positions; each stack has one, used by all of its layers.
+    pub relative_bias: RelativeBias,
+    /// Probability with which dropout erases an activation in training.
+    pub dropout_rate: f64,
+    /// ε in x / √(mean x² + ε).
+    pub layer_norm_epsilon: f64,
+    /// Multiplies the standard deviation of every initial parameter.
+    pub initializer_factor: f64,
+    /// Whether the output layer is the embedding table E: logits = y·Eᵀ/√d.
+    pub tie_word_embeddings: bool,
+    /// How targets are made.
+    pub decoder: Decoder,
+    /// What the model was made of.
+    pub provenance: Provenance,
+}
+
+/// The alphabet. Padding, end, unknown and beginning are 0 to 3 in every model of this house
+/// (see [`TokenId`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbols {
+    /// V, the rows of the embedding table; may exceed the number of ids in use.
+    pub vocab_size: usize,
+    /// How many ids stand for text, the four reserved ones included.
+    pub pieces: usize,
+    /// What an autoregressive decoder reads before the first token of a target.
+    pub start: TokenId,
+    /// Stands for an unknown token in the input of a parallel decoder.
+    pub mask: Option<TokenId>,
+    /// Precedes the source when the length is read off its encoding.
+    pub length: Option<TokenId>,
+    /// Random tokens are uniform over these ids.
+    pub random: Range<u32>,
+}
+
+/// The relative position bias b(i − j) of attention logits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelativeBias {
+    /// Number of buckets. Half of them hold one distance each, the others grow logarithmically.
+    pub num_buckets: usize,
+    /// From this distance on everything falls into the last bucket.
+    pub max_distance: usize,
+}
+
+/// How targets are made, with what this needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decoder {
+    /// From left to right: position i sees positions up to i.
+    Causal,
+    /// All positions at once, refined: every position sees every other.
+    Parallel(ParallelDecoder),
+}
+
+/// How targets are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecoderKind {
+    /// From left to right.
+    Causal,
+    /// All positions at once.
+    Parallel,
+}
+
+/// The parallel decoder and the switches of its ablations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParallelDecoder {
+    /// Whether each layer attends by position alone between self- and cross-attention.
+    pub positional_attention: bool,
+    /// Rows of the learned position table: the longest target.
+    pub max_positions: usize,
+    /// Whether the position table is added to the token embeddings, too.
+    pub learned_positions: bool,
+    /// What the first step reads.
+    pub initial: InitialTokens,
+    /// How the length of a target is foretold.
+    pub length: LengthPredictor,
+}
+
+/// The tokens a parallel decoder starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InitialTokens {
+    /// Uniform over [`Symbols::random`].
+    Random,
+    /// All of them [`Symbols::mask`].
+    Mask,
+}
+
+/// How the length of a target, its end included, is foretold from the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LengthPredictor {
+    /// From the encoding s of the LENGTH token before the source: logits s·Lᵀ; class c means
+    /// length c + 1.
+    Token {
+        /// Rows of L: the longest length foretold.
+        classes: usize,
+    },
+    /// a·n + b for a source of n tokens.
+    Affine,
+    /// n + Σⱼ E\[offset of token j\], the offset of each source token being one of
+    /// −(m + 1)..=m by a softmax of its encoding.
+    Fertility {
+        /// m.
+        max_fertility: usize,
+    },
+    /// The length of the reference; nothing is learnt.
+    Oracle,
+}
+
+/// Hashes of what a model was made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// Of the vocabulary: a model read with another vocabulary speaks nonsense.
+    pub vocabulary: Option<Sha256>,
+    /// Of the training data.
+    pub data: Option<Sha256>,
+}
+
+impl ModelConfig {
+    /// Which of the two decoders this is.
+    pub fn decoder_kind(&self) -> DecoderKind {
+        match self.decoder {
+            Decoder::Causal => DecoderKind::Causal,
+            Decoder::Parallel(_) => DecoderKind::Parallel,
+        }
+    }
+
+    /// The parallel decoder, if it is one.
+    pub fn parallel(&self) -> Option<&ParallelDecoder> {
+        match &self.decoder {
+            Decoder::Causal => None,
+            Decoder::Parallel(parallel) => Some(parallel),
+        }
+    }
+
+    /// h·k, the width of all heads together.
+    pub fn inner_width(&self) -> usize {
+        self.num_heads * self.d_kv
+    }
+}
+
+impl Symbols {
+    /// The symbols of a house vocabulary: `pieces` pieces, then sentinels up to `size`, of which
+    /// the last is MASK and the third from the end is LENGTH. V = `size`; raise
+    /// [`Symbols::vocab_size`] for a table with spare rows.
+    pub fn of_vocabulary(size: usize, pieces: usize) -> Self {
+        let sentinel = |from_end: usize| {
+            let id = size.checked_sub(from_end).filter(|&id| id >= pieces);
+            id.and_then(|id| u32::try_from(id).ok()).map(TokenId)
+        };
+        Self {
+            vocab_size: size,
+            pieces,
+            start: TokenId::PAD,
+            mask: sentinel(1),
+            length: sentinel(3),
+            random: TokenId::BOS.0..u32::try_from(size).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl ParallelDecoder {
+    /// Whether there is a position table at all.
+    pub fn has_positions(&self) -> bool {
+        self.positional_attention || self.learned_positions
+    }
+}
+
+impl LengthPredictor {
+    /// The rows of its output table, if it has one.
+    pub fn classes(self) -> Option<usize> {
+        match self {
+            Self::Token { classes } => Some(classes),
+            Self::Fertility { max_fertility } => {
+                Some(max_fertility.saturating_mul(2).saturating_add(2))
+            }
+            Self::Affine | Self::Oracle => None,
+        }
+    }
+}
+
+impl Default for RelativeBias {
+    fn default() -> Self {
+        Self { num_buckets: 32, max_distance: 128 }
+    }
+}
+
+impl Default for ParallelDecoder {
+    /// The paper's.
+    fn default() -> Self {
+        Self {
+            positional_attention: true,
+            max_positions: 256,
+            learned_positions: false,
+            initial: InitialTokens::Random,
+            length: LengthPredictor::Token { classes: 128 },
+        }
+    }
+}
+
+impl fmt::Display for DecoderKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Causal => "causal",
+            Self::Parallel => "parallel",
+        })
+    }
+}
