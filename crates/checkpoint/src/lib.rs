@@ -16,7 +16,9 @@
 
 pub mod config;
 pub mod inventory;
+mod keys;
 mod normal;
+pub mod tensors;
 
 pub use config::{
     ConfigError, ConfigProblem, Decoder, DecoderKind, InitialTokens, LengthPredictor, ModelConfig,

@@ -10,11 +10,11 @@ use padir_base::hash::Sha256;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::keys::Keys;
 use super::{
     ConfigProblem, Decoder, DecoderKind, InitialTokens, LengthPredictor, ModelConfig,
     ParallelDecoder, Provenance, RelativeBias, Symbols,
 };
+use crate::keys::Keys;
 
 /// The version of what stands under `padir`.
 const FORMAT: u32 = 1;

@@ -5,7 +5,7 @@
 //! f = [`ModelConfig::d_ff`], V = [`Symbols::vocab_size`].
 
 mod json;
-mod keys;
+
 mod limits;
 mod preset;
 

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::json::ConfigError;
+use crate::config::ConfigError;
 
 /// Longest excerpt of a value in a message.
 const EXCERPT: usize = 60;

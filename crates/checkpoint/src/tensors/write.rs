@@ -1,0 +1,200 @@
+//! Writing tensors one after the other: none is held longer than it takes to write it.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::{TensorError, TensorFault, numbers};
+
+/// The data begins at a multiple of this, so that a map can be read in place.
+const ALIGNMENT: usize = 64;
+const BUFFER: usize = 1 << 16;
+
+/// A file of f32 tensors under construction. Names and shapes are announced first; the numbers
+/// follow in the same order.
+#[derive(Debug)]
+pub struct TensorWriter<W: Write = BufWriter<File>> {
+    path: PathBuf,
+    out: W,
+    /// What is still to be written, in reverse.
+    expected: Vec<(String, Vec<usize>)>,
+}
+
+impl TensorWriter {
+    /// Begins a file. `metadata` is kept beside the tensors, for [`super::TensorFile::metadata`].
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn create(
+        path: impl AsRef<Path>,
+        tensors: impl IntoIterator<Item = (String, Vec<usize>)>,
+        metadata: &[(&str, &str)],
+    ) -> Result<Self, TensorError> {
+        let path = path.as_ref();
+        let fault = |error| TensorError { path: path.into(), fault: TensorFault::Write(error) };
+        let out = BufWriter::with_capacity(BUFFER, File::create(path).map_err(fault)?);
+        Self::begin(path, out, tensors, metadata)
+    }
+
+    /// Ends the file, once all tensors are written, and forces it to the disk.
+    ///
+    /// # Errors
+    /// If a tensor is missing, or the disk is full.
+    pub fn finish(self) -> Result<(), TensorError> {
+        self.complete()?;
+        let Self { path, out, .. } = self;
+        let fault = |error| TensorError { path: path.clone(), fault: TensorFault::Write(error) };
+        let file = out.into_inner().map_err(|error| fault(error.into_error()))?;
+        file.sync_all().map_err(fault)
+    }
+}
+
+impl<W: Write> TensorWriter<W> {
+    fn begin(
+        path: &Path,
+        mut out: W,
+        tensors: impl IntoIterator<Item = (String, Vec<usize>)>,
+        metadata: &[(&str, &str)],
+    ) -> Result<Self, TensorError> {
+        let mut expected: Vec<_> = tensors.into_iter().collect();
+        let header = header_of(&expected, metadata);
+        expected.reverse();
+        let fault = |error| TensorError { path: path.into(), fault: TensorFault::Write(error) };
+        out.write_all(&(header.len() as u64).to_le_bytes()).map_err(fault)?;
+        out.write_all(&header).map_err(fault)?;
+        Ok(Self { path: path.to_owned(), out, expected })
+    }
+
+    /// Writes the next of the announced tensors.
+    ///
+    /// # Errors
+    /// If it has not as many numbers as was announced, if one of them is not finite, or if the
+    /// disk is full.
+    pub fn push(&mut self, numbers: &[f32]) -> Result<(), TensorError> {
+        let found = numbers.len();
+        let Some((name, shape)) = self.expected.pop() else {
+            return Err(self.error(TensorFault::Unannounced { found }));
+        };
+        if shape.iter().product::<usize>() != found {
+            return Err(self.error(TensorFault::Length { name, shape, found }));
+        }
+        if let Some(index) = numbers::first_not_finite(numbers) {
+            let value = numbers[index];
+            return Err(self.error(TensorFault::NotFinite { name, index, value }));
+        }
+        numbers::encode(numbers, &mut self.out).map_err(|e| self.error(TensorFault::Write(e)))
+    }
+
+    fn complete(&self) -> Result<(), TensorError> {
+        let count = self.expected.len();
+        if count == 0 {
+            return Ok(());
+        }
+        let names = self.expected.iter().rev().map(|(name, _)| name.clone());
+        let names = names.take(super::fault::NAMES).collect();
+        Err(self.error(TensorFault::Missing { names, count }))
+    }
+
+    fn error(&self, fault: TensorFault) -> TensorError {
+        TensorError { path: self.path.clone(), fault }
+    }
+}
+
+/// JSON, padded with spaces to the alignment.
+fn header_of(tensors: &[(String, Vec<usize>)], metadata: &[(&str, &str)]) -> Vec<u8> {
+    let mut header = Map::new();
+    if !metadata.is_empty() {
+        let pairs = metadata.iter().map(|&(key, text)| (key.to_owned(), json!(text)));
+        header.insert("__metadata__".to_owned(), Value::Object(pairs.collect()));
+    }
+    let mut begin = 0;
+    for (name, shape) in tensors {
+        let end = begin + 4 * shape.iter().product::<usize>();
+        let entry = json!({ "dtype": "F32", "shape": shape, "data_offsets": [begin, end] });
+        header.insert(name.clone(), entry);
+        begin = end;
+    }
+    let mut bytes = Value::Object(header).to_string().into_bytes();
+    let padded = (bytes.len() + 8).next_multiple_of(ALIGNMENT) - 8;
+    bytes.resize(padded, b' ');
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::super::TensorFile;
+    use super::*;
+
+    fn plan() -> Vec<(String, Vec<usize>)> {
+        vec![("b".into(), vec![2, 3]), ("a".into(), vec![1]), ("c".into(), vec![0])]
+    }
+
+    #[test]
+    fn what_is_written_is_read_by_us_and_by_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.safetensors");
+        let mut writer = TensorWriter::create(&path, plan(), &[("format", "pt")]).unwrap();
+        let six = [1.0, -2.5, 3e-40, 4.0, f32::MAX, -0.0];
+        for numbers in [&six[..], &[7.0], &[]] {
+            writer.push(numbers).unwrap();
+        }
+        writer.finish().unwrap();
+        let file = TensorFile::open(&path).unwrap();
+        assert_eq!(*file.read("b").unwrap(), six);
+        assert!(matches!(file.read("b").unwrap(), std::borrow::Cow::Borrowed(_)));
+        assert_eq!(*file.read("a").unwrap(), [7.0]);
+        assert_eq!(file.tensors().map(|t| t.name).collect::<Vec<_>>(), ["b", "a", "c"]);
+        let bytes = std::fs::read(&path).unwrap();
+        let other = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        assert_eq!(other.tensor("b").unwrap().shape(), [2, 3]);
+        assert_eq!(other.tensor("a").unwrap().data(), 7.0_f32.to_le_bytes());
+    }
+
+    #[test]
+    fn wrong_tensors_are_refused() {
+        let begin = || TensorWriter::begin(Path::new("x"), Vec::new(), plan(), &[]).unwrap();
+        let message = |error: TensorError| error.to_string();
+        let long = begin().push(&[0.0; 7]).map_err(message);
+        assert_eq!(long, Err("x: tensor \"b\" of shape [2, 3] cannot hold 7 numbers".into()));
+        let nan = begin().push(&[0.0, f32::NAN, 0.0, 0.0, 0.0, 0.0]).map_err(message);
+        assert_eq!(nan, Err("x: tensor \"b\" holds NaN at index 1".into()));
+        let missing = begin().complete().map_err(message);
+        assert_eq!(missing, Err("x: lacks the tensors \"b\", \"a\", \"c\"".into()));
+        let mut writer = TensorWriter::begin(Path::new("x"), Vec::new(), vec![], &[]).unwrap();
+        assert!(writer.push(&[]).is_err(), "nothing was announced");
+    }
+
+    /// A disk that is full after `0` bytes more.
+    struct Small(usize);
+
+    impl Write for Small {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let n = bytes.len().min(self.0);
+            self.0 -= n;
+            if n == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(n) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_wherever_it_strikes() {
+        let write = |room| {
+            let mut writer = TensorWriter::begin(Path::new("x"), Small(room), plan(), &[])?;
+            [&[1.0; 6][..], &[7.0], &[]].into_iter().try_for_each(|t| writer.push(t))?;
+            writer.complete()
+        };
+        let needed = (0..2000).find(|&room| write(room).is_ok()).unwrap();
+        assert_eq!(needed % ALIGNMENT, 28, "a whole header and seven numbers");
+        for room in 0..needed {
+            let error: TensorError = write(room).expect_err("no room");
+            assert!(matches!(error.fault, TensorFault::Write(_)), "{room}: {error}");
+        }
+    }
+}
