@@ -1,1 +1,3 @@
 //! Learning: objectives, schedules, the loop and its records.
+
+pub mod schedule;
