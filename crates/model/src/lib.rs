@@ -1,1 +1,22 @@
 //! The networks as burn modules, composed or fused.
+//!
+//! A [`Network`] is a T5-style encoder-decoder over [ragged](padir_kernels::rows::Ragged) batches: activations are matrices of
+//! tokens × width without padding. Its layers call [operations](ops) that exist twice: composed of burn's tensor
+//! operations, which run on every device, and fused, which run on the CPU with gradients written by hand. A
+//! [`Pass`] says which, whether to drop out, and where gradients go.
+//!
+//! Gradients of either kind end up in one [`Gradients`] store in the computer's memory: there optimisers
+//! read them, and there several machines would add them up.
+
+pub mod block;
+pub mod gradients;
+pub mod length;
+pub mod network;
+pub mod ops;
+pub mod pass;
+pub mod weight;
+
+pub use gradients::Gradients;
+pub use network::{Encoded, Network, NetworkError, Sentences};
+pub use pass::{DropoutKey, Pass};
+pub use weight::Weight;

@@ -1,0 +1,415 @@
+//! The encoder-decoder.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+use padir_base::random::Seed;
+use padir_checkpoint::{Decoder, Init, LengthPredictor, ModelConfig, Parameter};
+use padir_kernels::attention::layer::Kind;
+use padir_kernels::attention::position::Buckets;
+use padir_kernels::cross_entropy::{CrossEntropy, Outcome};
+use padir_kernels::dropout::Dropout;
+use padir_kernels::rows::Ragged;
+
+use crate::block::{Attention, DecoderBlock, EncoderBlock, FeedForward, Weights, parts};
+use crate::gradients::Gradients;
+use crate::ops::{self, AttentionPlan, FeedForwardPlan, Side, Targets};
+use crate::pass::Pass;
+use crate::weight::Weight;
+
+/// Sentences of token ids, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Sentences {
+    /// The ids.
+    pub ids: Arc<Vec<u32>>,
+    /// Where sentences end.
+    pub rows: Arc<Ragged>,
+}
+
+impl Sentences {
+    /// From the ids of each sentence.
+    pub fn new<'a>(sentences: impl IntoIterator<Item = &'a [u32]>) -> Self {
+        let mut ids = Vec::new();
+        let mut lengths = Vec::new();
+        for sentence in sentences {
+            ids.extend_from_slice(sentence);
+            lengths.push(sentence.len());
+        }
+        Self { ids: Arc::new(ids), rows: Arc::new(Ragged::new(lengths)) }
+    }
+
+    /// The ids of each sentence.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> + '_ {
+        self.rows.ranges().map(|range| &self.ids[range])
+    }
+
+    /// The same rows with other ids.
+    ///
+    /// # Panics
+    /// If their number is another.
+    #[must_use]
+    pub fn with_ids(&self, ids: Vec<u32>) -> Self {
+        assert_eq!(ids.len(), self.ids.len(), "as many ids as before");
+        Self { ids: Arc::new(ids), rows: Arc::clone(&self.rows) }
+    }
+}
+
+/// What the encoder made of the sources.
+#[derive(Clone, Debug)]
+pub struct Encoded {
+    /// One row per source token.
+    pub memory: Tensor<2>,
+    /// Where sentences end.
+    pub rows: Arc<Ragged>,
+    /// One row per sentence: the state of its LENGTH token, if the model has one.
+    pub length: Option<Tensor<2>>,
+}
+
+/// A stack of blocks with what they share.
+#[derive(Module, Debug)]
+struct Encoder {
+    blocks: Vec<EncoderBlock>,
+    bias: Weight,
+    norm: Weight,
+}
+
+/// A stack of blocks with what they share.
+#[derive(Module, Debug)]
+struct DecoderStack {
+    blocks: Vec<DecoderBlock>,
+    bias: Weight,
+    norm: Weight,
+    positions: Option<Weight>,
+}
+
+/// All weights.
+#[derive(Module, Debug)]
+struct Parts {
+    shared: Weight,
+    encoder: Encoder,
+    decoder: DecoderStack,
+    head: Option<Weight>,
+    length: Option<Weight>,
+    length_bias: Option<Weight>,
+}
+
+parts!(Encoder: blocks, bias, norm);
+parts!(DecoderStack: blocks, bias, norm, positions);
+parts!(Parts: shared, encoder, decoder, head, length, length_bias);
+
+/// A T5-style encoder-decoder with a causal or a parallel decoder.
+#[derive(Clone, Debug)]
+pub struct Network {
+    config: ModelConfig,
+    parts: Parts,
+    device: Device,
+}
+
+/// Why a network cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum NetworkError {
+    /// The shape is impossible.
+    #[error("the model's shape is impossible: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Config(Vec<padir_checkpoint::ConfigProblem>),
+    /// A parameter has another size.
+    #[error("{name} has {found} numbers instead of {wanted}")]
+    Size {
+        /// Its name.
+        name: String,
+        /// How many it should have.
+        wanted: usize,
+        /// How many there are.
+        found: usize,
+    },
+}
+
+impl Network {
+    /// Draws all parameters; the same seed gives the same numbers everywhere.
+    ///
+    /// # Errors
+    /// If the shape is impossible.
+    pub fn initialise(config: &ModelConfig, seed: Seed, device: &Device) -> Result<Self, NetworkError> {
+        Self::build(config, device, |index, parameter| {
+            let mut numbers = vec![0.0; parameter.len()];
+            parameter.init.fill(&mut Init::stream(seed, index), &mut numbers);
+            numbers
+        })
+    }
+
+    /// Takes each parameter, in the order of the inventory, from `numbers`.
+    ///
+    /// # Errors
+    /// If the shape is impossible or a parameter has another size.
+    pub fn build(
+        config: &ModelConfig,
+        device: &Device,
+        mut numbers: impl FnMut(usize, &Parameter) -> Vec<f32>,
+    ) -> Result<Self, NetworkError> {
+        config.validate().map_err(NetworkError::Config)?;
+        let mut weights = HashMap::new();
+        for (index, parameter) in config.parameters().iter().enumerate() {
+            let values = numbers(index, parameter);
+            if values.len() != parameter.len() {
+                let (name, wanted) = (parameter.name.clone(), parameter.len());
+                return Err(NetworkError::Size { name, wanted, found: values.len() });
+            }
+            let shape = match parameter.shape[..] {
+                [rows, columns] => [rows, columns],
+                _ => [1, parameter.len()],
+            };
+            weights.insert(parameter.name.clone(), Weight::new(index, values, shape, device));
+        }
+        let parts = Assembly { config, weights }.parts();
+        Ok(Self { config: config.clone(), parts, device: device.clone() })
+    }
+
+    /// The shape.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// The device that holds the parameters.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// All weights in the order of the inventory.
+    pub fn weights(&self) -> Vec<&Weight> {
+        let mut weights = Vec::new();
+        self.parts.show(&mut |weight| weights.push(weight));
+        weights.sort_by_key(|weight| weight.index());
+        weights
+    }
+
+    /// All weights in the order of the inventory, to be changed.
+    pub fn weights_mut(&mut self) -> Vec<&mut Weight> {
+        let mut weights = Vec::new();
+        self.parts.show_mut(&mut |weight| weights.push(weight));
+        weights.sort_by_key(|weight| weight.index());
+        weights
+    }
+
+    /// A store for the gradients of this network.
+    pub fn gradients(&self) -> Gradients {
+        Gradients::new(self.weights().iter().map(|weight| weight.shape().iter().product()))
+    }
+
+    /// Walks the graph of a loss backwards and adds the gradients of all parameters to the store of the pass.
+    pub fn backward(&self, pass: &Pass, loss: &Tensor<1>) {
+        let Some(store) = pass.gradients() else { return };
+        let mut found = loss.backward();
+        for weight in self.weights() {
+            // Fused operations have put theirs into the store already.
+            if let Some(gradient) = weight.tensor().grad_remove(&mut found) {
+                let numbers = gradient.into_data();
+                store.add(weight.index(), numbers.as_slice().expect("gradients are single precision"));
+            }
+        }
+    }
+
+    /// Encodes sources.
+    pub fn encode(&self, pass: &Pass, sources: &Sentences) -> Encoded {
+        let parts = &self.parts.encoder;
+        let read = self.with_length_token(sources);
+        let rows = &read.rows;
+        let mut x = ops::embed(pass, &self.parts.shared, &read.ids, rows, pass.drop());
+        for block in &parts.blocks {
+            let plan = self.attention(pass, Kind::Own, rows, rows, true);
+            x = ops::attend(pass, &block.own, &plan, x, Side::None, Some(&parts.bias));
+            x = ops::feed(pass, &block.feed, &self.feed(pass, rows), x);
+        }
+        let x = ops::normalise(pass, &parts.norm, self.epsilon(), rows, pass.drop_tokens(), x);
+        self.split_length(pass, x, sources, rows)
+    }
+
+    /// Sources with the LENGTH token before them, if the model has one.
+    fn with_length_token(&self, sources: &Sentences) -> Sentences {
+        let Some(token) = self.length_token() else { return sources.clone() };
+        let rows: Vec<Vec<u32>> =
+            sources.iter().map(|ids| std::iter::once(token).chain(ids.iter().copied()).collect()).collect();
+        Sentences::new(rows.iter().map(Vec::as_slice))
+    }
+
+    fn length_token(&self) -> Option<u32> {
+        let predictor = self.config.parallel()?.length;
+        let token = self.config.symbols.length?;
+        matches!(predictor, LengthPredictor::Token { .. }).then_some(token.0)
+    }
+
+    /// Takes the states of LENGTH tokens out of the memory.
+    fn split_length(&self, pass: &Pass, x: Tensor<2>, sources: &Sentences, rows: &Ragged) -> Encoded {
+        let own = Arc::clone(&sources.rows);
+        if self.length_token().is_none() {
+            return Encoded { memory: x, rows: own, length: None };
+        }
+        let first = rows.ranges().map(|range| range.start as u32).collect();
+        let others = rows.ranges().flat_map(|range| range.skip(1)).map(|row| row as u32).collect();
+        let length = ops::pick(pass, &x, &Arc::new(first));
+        let memory = ops::pick(pass, &x, &Arc::new(others));
+        Encoded { memory, rows: own, length: Some(length) }
+    }
+
+    /// The states of the decoder over its inputs: one row per token, normalised.
+    pub fn decode(&self, pass: &Pass, inputs: &Sentences, encoded: &Encoded) -> Tensor<2> {
+        let parts = &self.parts.decoder;
+        let rows = &inputs.rows;
+        let parallel = self.config.parallel();
+        let mut x = ops::embed(pass, &self.parts.shared, &inputs.ids, rows, pass.drop());
+        if let Some(positions) = parts.positions.as_ref().filter(|_| parallel.is_some_and(|p| p.learned_positions)) {
+            let places = rows.lengths().flat_map(|length| 0..length as u32).collect();
+            // Positions repeat, so this is an embedding like any other.
+            x = x + ops::embed(pass, positions, &Arc::new(places), rows, Dropout::NONE);
+        }
+        let both_ways = parallel.is_some();
+        for block in &parts.blocks {
+            let plan = self.attention(pass, Kind::Own, rows, rows, both_ways);
+            x = ops::attend(pass, &block.own, &plan, x, Side::None, Some(&parts.bias));
+            if let (Some(layer), Some(table)) = (&block.positional, &parts.positions) {
+                let plan = AttentionPlan {
+                    output: Dropout::NONE,
+                    ..self.attention(pass, Kind::Positions, rows, rows, both_ways)
+                };
+                x = ops::attend(pass, layer, &plan, x, Side::Positions(table), Some(&parts.bias));
+            }
+            let plan = AttentionPlan {
+                buckets: None,
+                causal: false,
+                ..self.attention(pass, Kind::Memory, rows, &encoded.rows, both_ways)
+            };
+            x = ops::attend(pass, &block.memory, &plan, x, Side::Memory(&encoded.memory), None);
+            x = ops::feed(pass, &block.feed, &self.feed(pass, rows), x);
+        }
+        ops::normalise(pass, &parts.norm, self.epsilon(), rows, pass.drop(), x)
+    }
+
+    /// The loss of predicting tokens from the decoder's states, and what came out.
+    pub fn token_loss(
+        &self,
+        pass: &Pass,
+        states: &Tensor<2>,
+        targets: &Arc<Targets>,
+        smoothing: f32,
+        z_loss: f32,
+    ) -> (Tensor<1>, Outcome) {
+        let loss = CrossEntropy { scale: self.logit_scale(), smoothing, z_loss };
+        ops::classify(pass, loss, states, self.head(), targets)
+    }
+
+    /// The logits of all tokens, row after row. Large: for tests and small batches.
+    pub fn logits(&self, states: &Tensor<2>) -> Vec<f32> {
+        let table = self.head().tensor();
+        let logits = states.clone().matmul(table.transpose()) * self.logit_scale();
+        logits.into_data().try_to_vec().expect("single precision")
+    }
+
+    fn head(&self) -> &Weight {
+        self.parts.head.as_ref().unwrap_or(&self.parts.shared)
+    }
+
+    fn logit_scale(&self) -> f32 {
+        if self.parts.head.is_some() { 1.0 } else { 1.0 / (self.config.d_model as f32).sqrt() }
+    }
+
+    /// The weights of the length predictor, if it has any.
+    pub(crate) fn length_weights(&self) -> (Option<&Weight>, Option<&Weight>) {
+        (self.parts.length.as_ref(), self.parts.length_bias.as_ref())
+    }
+
+    fn epsilon(&self) -> f32 {
+        self.config.layer_norm_epsilon as f32
+    }
+
+    fn attention(
+        &self,
+        pass: &Pass,
+        kind: Kind,
+        queries: &Arc<Ragged>,
+        keys: &Arc<Ragged>,
+        both_ways: bool,
+    ) -> AttentionPlan {
+        let bias = self.config.relative_bias;
+        AttentionPlan {
+            kind,
+            heads: self.config.num_heads,
+            epsilon: self.epsilon(),
+            causal: !both_ways,
+            buckets: Some(Buckets { count: bias.num_buckets, most: bias.max_distance, both_ways }),
+            queries: Arc::clone(queries),
+            keys: Arc::clone(keys),
+            weights: pass.drop(),
+            output: pass.drop(),
+        }
+    }
+
+    fn feed(&self, pass: &Pass, rows: &Arc<Ragged>) -> FeedForwardPlan {
+        FeedForwardPlan { epsilon: self.epsilon(), rows: Arc::clone(rows), hidden: pass.drop(), output: pass.drop() }
+    }
+}
+
+/// Puts named weights into their places.
+struct Assembly<'a> {
+    config: &'a ModelConfig,
+    weights: HashMap<String, Weight>,
+}
+
+impl Assembly<'_> {
+    fn parts(mut self) -> Parts {
+        let encoder = (0..self.config.num_layers)
+            .map(|i| EncoderBlock {
+                own: self.attention(&format!("encoder.block.{i}.layer.0"), "SelfAttention"),
+                feed: self.feed(&format!("encoder.block.{i}.layer.1")),
+            })
+            .collect();
+        let positional = matches!(&self.config.decoder, Decoder::Parallel(p) if p.positional_attention);
+        let decoder = (0..self.config.num_decoder_layers)
+            .map(|i| DecoderBlock {
+                own: self.attention(&format!("decoder.block.{i}.layer.0"), "SelfAttention"),
+                positional: positional
+                    .then(|| self.attention(&format!("decoder.block.{i}.positional"), "PositionalAttention")),
+                memory: self.attention(&format!("decoder.block.{i}.layer.1"), "EncDecAttention"),
+                feed: self.feed(&format!("decoder.block.{i}.layer.2")),
+            })
+            .collect();
+        Parts {
+            shared: self.take("shared.weight"),
+            encoder: Encoder {
+                blocks: encoder,
+                bias: self.take("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
+                norm: self.take("encoder.final_layer_norm.weight"),
+            },
+            decoder: DecoderStack {
+                blocks: decoder,
+                bias: self.take("decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
+                norm: self.take("decoder.final_layer_norm.weight"),
+                positions: self.weights.remove("decoder.position_embedding.weight"),
+            },
+            head: self.weights.remove("lm_head.weight"),
+            length: self.weights.remove("length_predictor.weight"),
+            length_bias: self.weights.remove("length_predictor.bias"),
+        }
+    }
+
+    fn attention(&mut self, layer: &str, kind: &str) -> Attention {
+        Attention {
+            norm: self.take(&format!("{layer}.layer_norm.weight")),
+            q: self.take(&format!("{layer}.{kind}.q.weight")),
+            k: self.take(&format!("{layer}.{kind}.k.weight")),
+            v: self.take(&format!("{layer}.{kind}.v.weight")),
+            o: self.take(&format!("{layer}.{kind}.o.weight")),
+        }
+    }
+
+    fn feed(&mut self, layer: &str) -> FeedForward {
+        FeedForward {
+            norm: self.take(&format!("{layer}.layer_norm.weight")),
+            inner: self.take(&format!("{layer}.DenseReluDense.wi.weight")),
+            outer: self.take(&format!("{layer}.DenseReluDense.wo.weight")),
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Weight {
+        self.weights.remove(name).expect("the inventory lists every parameter of the network")
+    }
+}

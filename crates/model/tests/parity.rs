@@ -1,0 +1,143 @@
+//! The fused operations against burn's composed ones: values and gradients of whole networks.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use padir_base::random::{Purpose, Seed, Stream};
+use padir_checkpoint::{Decoder, DecoderKind, LengthPredictor, ModelConfig, Preset};
+use padir_kernels::dropout::Sharing;
+use padir_model::ops::Targets;
+use padir_model::{DropoutKey, Gradients, Network, Pass, Sentences};
+use proptest::prelude::*;
+
+const VOCABULARY: usize = 37;
+
+/// What a pass gave: the loss, its parts, the gradients by parameter.
+struct Outcome {
+    loss: f64,
+    best: Vec<u32>,
+    gradients: Vec<Vec<f32>>,
+}
+
+fn run(network: &Network, fused: bool, dropout: Option<DropoutKey>, batch: &Batch) -> Outcome {
+    let store = Arc::new(network.gradients());
+    let pass = Pass::training(fused, dropout, Arc::clone(&store));
+    let encoded = network.encode(&pass, &batch.sources);
+    let states = network.decode(&pass, &batch.inputs, &encoded);
+    let (mut total, outcome) = network.token_loss(&pass, &states, &batch.targets, 0.1, 0.01);
+    let mut loss = outcome.loss;
+    let lengths: Vec<usize> = batch.inputs.rows.lengths().collect();
+    if let Some((length, outcome)) = network.length_loss(&pass, &encoded, &lengths, 0.5, 0.0, 0.0) {
+        total = total + length;
+        loss += 0.5 * outcome.loss;
+    }
+    network.backward(&pass, &total);
+    drop((pass, total, states, encoded));
+    let mut store: Gradients = Arc::into_inner(store).expect("the pass is over");
+    let gradients = (0..store.len()).map(|index| store.read(index).to_vec()).collect();
+    Outcome { loss, best: outcome.best, gradients }
+}
+
+struct Batch {
+    sources: Sentences,
+    inputs: Sentences,
+    targets: Arc<Targets>,
+}
+
+impl Batch {
+    fn random(stream: &mut Stream, sources: &[usize], targets: &[usize]) -> Self {
+        let mut sentences = |lengths: &[usize]| {
+            let rows: Vec<Vec<u32>> = lengths
+                .iter()
+                .map(|&n| (0..n).map(|_| stream.below(VOCABULARY as u64) as u32).collect())
+                .collect();
+            Sentences::new(rows.iter().map(Vec::as_slice))
+        };
+        let (sources, inputs, wanted) = (sentences(sources), sentences(targets), sentences(targets));
+        let weights = (0..wanted.ids.len()).map(|i| if i % 5 == 4 { 0.0 } else { 0.5 + (i % 3) as f32 }).collect();
+        let targets = Arc::new(Targets { classes: wanted.ids.to_vec(), weights });
+        Self { sources, inputs, targets }
+    }
+}
+
+fn shrink(mut config: ModelConfig) -> ModelConfig {
+    config.symbols.length = Some(padir_base::TokenId(VOCABULARY as u32 - 3));
+    config.d_model = 24;
+    config.d_kv = 10;
+    config.num_heads = 3;
+    config.d_ff = 40;
+    config
+}
+
+fn configs() -> impl Strategy<Value = ModelConfig> {
+    let length = prop_oneof![
+        Just(LengthPredictor::Token { classes: 12 }),
+        Just(LengthPredictor::Affine),
+        Just(LengthPredictor::Fertility { max_fertility: 2 }),
+        Just(LengthPredictor::Oracle),
+    ];
+    (any::<[bool; 4]>(), length, 1..3_usize, 1..3_usize).prop_map(|(flags, length, encoder, decoder)| {
+        let [parallel, positional, learned, tied] = flags;
+        let kind = if parallel { DecoderKind::Parallel } else { DecoderKind::Causal };
+        let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, kind));
+        config.num_layers = encoder;
+        config.num_decoder_layers = decoder;
+        config.tie_word_embeddings = tied;
+        if let Decoder::Parallel(decoder) = &mut config.decoder {
+            decoder.positional_attention = positional;
+            decoder.learned_positions = learned;
+            decoder.max_positions = 40;
+            decoder.length = length;
+        }
+        config
+    })
+}
+
+fn compare(name: &str, fused: &[f32], composed: &[f32]) -> Result<(), TestCaseError> {
+    let scale = composed.iter().fold(1e-3_f32, |most, x| most.max(x.abs()));
+    for (at, (a, b)) in fused.iter().zip(composed).enumerate() {
+        prop_assert!((a - b).abs() < 2e-4 * scale, "{name}[{at}]: fused {a}, composed {b}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn fused_networks_equal_composed_ones(
+        config in configs(),
+        seed: u64,
+        lengths in prop::collection::vec((0..9_usize, 0..11_usize), 1..6),
+        rate in prop_oneof![Just(0.0_f32), Just(0.3)],
+        per_token: bool,
+    ) {
+        let network = Network::initialise(&config, Seed(seed), &Device::flex().autodiff()).unwrap();
+        let (sources, mut targets): (Vec<_>, Vec<_>) = lengths.into_iter().unzip();
+        targets[0] = targets[0].max(1);
+        let batch = Batch::random(&mut Seed(seed).stream(Purpose::Synthesis, 0), &sources, &targets);
+        let sharing = if per_token { Sharing::Token } else { Sharing::Row };
+        let dropout = Some(DropoutKey { rate, key: [seed as u32, 9], sharing });
+        let fused = run(&network, true, dropout, &batch);
+        let composed = run(&network, false, dropout, &batch);
+        prop_assert!((fused.loss - composed.loss).abs() < 1e-4 * composed.loss.abs().max(1.0), "{} {}", fused.loss, composed.loss);
+        prop_assert_eq!(fused.best, composed.best);
+        for (parameter, (a, b)) in config.parameters().iter().zip(fused.gradients.iter().zip(&composed.gradients)) {
+            compare(&parameter.name, a, b)?;
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, DecoderKind::Parallel));
+    let network = Network::initialise(&config, Seed(5), &Device::flex().autodiff()).unwrap();
+    let lengths: Vec<usize> = (0..40).map(|i| 1 + i * 7 % 23).collect();
+    let batch = Batch::random(&mut Seed(5).stream(Purpose::Synthesis, 0), &lengths, &lengths);
+    let dropout = Some(DropoutKey { rate: 0.1, key: [1, 2], sharing: Sharing::Row });
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| run(&network, true, dropout, &batch)).gradients
+    };
+    assert!(with(1) == with(3));
+}
