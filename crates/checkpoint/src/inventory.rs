@@ -103,6 +103,15 @@ impl ModelConfig {
         list.parameters
     }
 
+    /// The names of all parameters with their first values under a seed, one at a time.
+    pub fn initial(&self, seed: Seed) -> impl Iterator<Item = (String, Vec<f32>)> {
+        self.parameters().into_iter().enumerate().map(move |(index, parameter)| {
+            let mut numbers = vec![0.0; parameter.len()];
+            parameter.init.fill(&mut Init::stream(seed, index), &mut numbers);
+            (parameter.name, numbers)
+        })
+    }
+
     /// How many numbers the parameters of a valid model hold.
     pub fn parameter_count(&self) -> u64 {
         u64::try_from(self.exact_parameter_count()).unwrap_or(u64::MAX)

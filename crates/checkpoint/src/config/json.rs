@@ -141,6 +141,10 @@ fn read_top(top: &mut Keys) -> Result<ModelConfig, ConfigError> {
     symbols.start = top.or("decoder_start_token_id", ID, TokenId::PAD)?;
     let usual = RelativeBias::default();
     let num_layers = top.take("num_layers", COUNT)?;
+    let tie_word_embeddings = top.or("tie_word_embeddings", SWITCH, true)?;
+    // transformers ties the weights even where the logits are those of an untied model.
+    let wanted = "that of `tie_word_embeddings`";
+    top.only("scale_decoder_outputs", wanted, &tie_word_embeddings)?;
     Ok(ModelConfig {
         symbols,
         d_model: top.take("d_model", COUNT)?,
@@ -156,7 +160,7 @@ fn read_top(top: &mut Keys) -> Result<ModelConfig, ConfigError> {
         dropout_rate: top.or("dropout_rate", REAL, 0.1)?,
         layer_norm_epsilon: top.or("layer_norm_epsilon", REAL, 1e-6)?,
         initializer_factor: top.or("initializer_factor", REAL, 1.0)?,
-        tie_word_embeddings: top.or("tie_word_embeddings", SWITCH, true)?,
+        tie_word_embeddings,
         decoder: Decoder::Causal,
         provenance: Provenance::default(),
     })

@@ -150,6 +150,12 @@ pub enum TensorFault {
         /// NaN or an infinity.
         value: f32,
     },
+    /// A tensor is not what was written.
+    #[error("tensor {name:?} is damaged: its checksum is wrong")]
+    Checksum {
+        /// The tensor.
+        name: String,
+    },
     /// A tensor to be written has not as many numbers as its shape.
     #[error("tensor {name:?} of shape {shape:?} cannot hold {found} numbers")]
     Length {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 
 use super::numbers::Dtype;
-use super::{TensorFault, TensorInfo};
+use super::{TensorFault, TensorInfo, checksum};
 
 /// The longest header that is read. A model of 2000 layers has one of 6 MB.
 pub const MAX_HEADER: u64 = 1 << 24;
@@ -31,6 +31,8 @@ pub(super) struct Header {
     entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
     metadata: HashMap<String, String>,
+    /// Of every entry, if the file has them.
+    checksums: Option<Vec<u64>>,
     /// Where the data begins.
     data: usize,
 }
@@ -76,7 +78,9 @@ impl Header {
         entries.sort_by_key(|entry| (entry.begin, entry.end));
         check_places(&entries, (rest.len() - length) as u64, (PREFIX + length) as u64)?;
         let by_name = index_names(&entries)?;
-        Ok(Self { entries, by_name, metadata: raw.metadata, data: PREFIX + length })
+        let checksums = read_checksums(&raw.metadata, entries.len())?;
+        let data = PREFIX + length;
+        Ok(Self { entries, by_name, metadata: raw.metadata, checksums, data })
     }
 
     pub(super) fn entries(&self) -> &[Entry] {
@@ -91,9 +95,17 @@ impl Header {
         self.metadata.get(key).map(String::as_str)
     }
 
-    /// Where the bytes of an entry lie in the file.
+    /// Where the bytes of a tensor lie in the file.
     pub(super) fn range_of(&self, entry: &Entry) -> Range<usize> {
         self.data + entry.begin..self.data + entry.end
+    }
+
+    /// Whether the bytes of a tensor are those that were written, as far as one can know.
+    pub(super) fn is_sound(&self, entry: &Entry, bytes: &[u8]) -> bool {
+        let expected = self.checksums.as_ref().zip(self.by_name.get(&entry.name));
+        expected.is_none_or(|(checksums, &index)| {
+            checksums[index] == checksum::of_tensor(&entry.name, bytes)
+        })
     }
 }
 
@@ -156,6 +168,16 @@ fn index_names(entries: &[Entry]) -> Result<HashMap<String, usize>, TensorFault>
         }
     }
     Ok(by_name)
+}
+
+fn read_checksums(
+    metadata: &HashMap<String, String>,
+    tensors: usize,
+) -> Result<Option<Vec<u64>>, TensorFault> {
+    let damaged =
+        || TensorFault::Header(format!("its {} is not a checksum for each tensor", checksum::KEY));
+    let text = metadata.get(checksum::KEY);
+    text.map(|text| checksum::split(text, tensors).ok_or_else(damaged)).transpose()
 }
 
 #[derive(Deserialize)]

@@ -8,12 +8,14 @@
 //! A [`TensorFile`] is mapped, not read: opening costs the header, and a tensor of f32 is a view
 //! of the map. Nothing the header says is believed before it is checked against the size of the
 //! file, and nothing larger than the header is ever allocated on its word. Other programs may
-//! write F16 or BF16; such tensors are converted when asked for.
+//! write F16 or BF16; such tensors are converted when asked for. Tensors we write carry a checksum,
+//! which is compared when they are read.
 //!
 //! A file that becomes *shorter while it is mapped* kills the process (`SIGBUS`), and one that is
 //! overwritten in place changes under its reader. padir does neither: it writes beside and
 //! renames.
 
+mod checksum;
 mod fault;
 mod header;
 mod numbers;
@@ -25,6 +27,7 @@ use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
+pub(crate) use fault::NAMES;
 pub use fault::{TensorError, TensorFault};
 pub use header::{MAX_HEADER, MAX_RANK, MAX_TENSORS};
 pub use numbers::Dtype;
@@ -88,15 +91,19 @@ impl TensorFile {
     }
 
     /// The numbers of a tensor, row by row: a view of the map where that is possible, else a copy.
-    /// Every number is finite. Costs one pass over the tensor.
+    /// Every number is finite, and those of our own files are the ones that were written. Costs
+    /// two passes over the tensor.
     ///
     /// # Errors
-    /// If there is no such tensor, or it holds NaN or an infinity.
+    /// If there is no such tensor, if it is damaged, or if it holds NaN or an infinity.
     pub fn read(&self, name: &str) -> Result<Cow<'_, [f32]>, TensorError> {
         let entry = self.header.find(name).ok_or_else(|| {
             self.error(TensorFault::Missing { names: vec![name.to_owned()], count: 1 })
         })?;
         let bytes = &self.map[self.header.range_of(entry)];
+        if !self.header.is_sound(entry, bytes) {
+            return Err(self.error(TensorFault::Checksum { name: name.to_owned() }));
+        }
         let numbers = numbers::decode(bytes, entry.dtype);
         match numbers::first_not_finite(&numbers) {
             None => Ok(numbers),

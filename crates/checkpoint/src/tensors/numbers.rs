@@ -1,7 +1,6 @@
 //! The numbers of a tensor as bytes, little-endian.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
 
 /// How numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,7 +13,7 @@ pub enum Dtype {
     Bf16,
 }
 
-/// Numbers converted at once when written.
+/// Numbers looked at together.
 const CHUNK: usize = 1 << 14;
 
 impl Dtype {
@@ -68,17 +67,13 @@ fn from_f16(bits: u16) -> f32 {
     if bits >> 15 == 0 { magnitude } else { -magnitude }
 }
 
-pub(super) fn encode(numbers: &[f32], out: &mut impl Write) -> io::Result<()> {
+/// The bytes of numbers; the numbers themselves if they lie as the format wants them.
+pub(super) fn encode(numbers: &[f32]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
-        return out.write_all(bytemuck::cast_slice(numbers));
+        Cow::Borrowed(bytemuck::cast_slice(numbers))
+    } else {
+        Cow::Owned(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
     }
-    let mut bytes = Vec::with_capacity(4 * CHUNK);
-    for chunk in numbers.chunks(CHUNK) {
-        bytes.clear();
-        bytes.extend(chunk.iter().flat_map(|number| number.to_le_bytes()));
-        out.write_all(&bytes)?;
-    }
-    Ok(())
 }
 
 /// Where the first NaN or infinity stands. Vectorises: about the speed of memory.

@@ -1,25 +1,31 @@
 //! Writing tensors one after the other: none is held longer than it takes to write it.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::{TensorError, TensorFault, numbers};
+use super::{TensorError, TensorFault, checksum, numbers};
 
 /// The data begins at a multiple of this, so that a map can be read in place.
 const ALIGNMENT: usize = 64;
 const BUFFER: usize = 1 << 16;
+/// Bytes before the header.
+const PREFIX: usize = 8;
 
 /// A file of f32 tensors under construction. Names and shapes are announced first; the numbers
 /// follow in the same order.
 #[derive(Debug)]
-pub struct TensorWriter<W: Write = BufWriter<File>> {
+pub struct TensorWriter<W: Write + Seek = BufWriter<File>> {
     path: PathBuf,
     out: W,
     /// What is still to be written, in reverse.
     expected: Vec<(String, Vec<usize>)>,
+    /// Of what is written.
+    checksums: Vec<u64>,
+    /// Where they will stand in the file.
+    checksums_at: u64,
 }
 
 impl TensorWriter {
@@ -42,7 +48,7 @@ impl TensorWriter {
     ///
     /// # Errors
     /// If a tensor is missing, or the disk is full.
-    pub fn finish(self) -> Result<(), TensorError> {
+    pub fn finish(mut self) -> Result<(), TensorError> {
         self.complete()?;
         let Self { path, out, .. } = self;
         let fault = |error| TensorError { path: path.clone(), fault: TensorFault::Write(error) };
@@ -51,7 +57,7 @@ impl TensorWriter {
     }
 }
 
-impl<W: Write> TensorWriter<W> {
+impl<W: Write + Seek> TensorWriter<W> {
     fn begin(
         path: &Path,
         mut out: W,
@@ -59,12 +65,13 @@ impl<W: Write> TensorWriter<W> {
         metadata: &[(&str, &str)],
     ) -> Result<Self, TensorError> {
         let mut expected: Vec<_> = tensors.into_iter().collect();
-        let header = header_of(&expected, metadata);
+        let (header, checksums_at) = header_of(&expected, metadata);
         expected.reverse();
         let fault = |error| TensorError { path: path.into(), fault: TensorFault::Write(error) };
         out.write_all(&(header.len() as u64).to_le_bytes()).map_err(fault)?;
         out.write_all(&header).map_err(fault)?;
-        Ok(Self { path: path.to_owned(), out, expected })
+        let path = path.to_owned();
+        Ok(Self { path, out, expected, checksums: Vec::new(), checksums_at })
     }
 
     /// Writes the next of the announced tensors.
@@ -84,13 +91,19 @@ impl<W: Write> TensorWriter<W> {
             let value = numbers[index];
             return Err(self.error(TensorFault::NotFinite { name, index, value }));
         }
-        numbers::encode(numbers, &mut self.out).map_err(|e| self.error(TensorFault::Write(e)))
+        let bytes = numbers::encode(numbers);
+        self.checksums.push(checksum::of_tensor(&name, &bytes));
+        self.out.write_all(&bytes).map_err(|error| self.error(TensorFault::Write(error)))
     }
 
-    fn complete(&self) -> Result<(), TensorError> {
+    /// All tensors are there; their checksums go into the place that the header keeps for them.
+    fn complete(&mut self) -> Result<(), TensorError> {
         let count = self.expected.len();
         if count == 0 {
-            return Ok(());
+            let text = checksum::join(&self.checksums);
+            let place = SeekFrom::Start(self.checksums_at);
+            let written = (self.out.seek(place)).and_then(|_| self.out.write_all(text.as_bytes()));
+            return written.map_err(|error| self.error(TensorFault::Write(error)));
         }
         let names = self.expected.iter().rev().map(|(name, _)| name.clone());
         let names = names.take(super::fault::NAMES).collect();
@@ -102,29 +115,36 @@ impl<W: Write> TensorWriter<W> {
     }
 }
 
-/// JSON, padded with spaces to the alignment.
-fn header_of(tensors: &[(String, Vec<usize>)], metadata: &[(&str, &str)]) -> Vec<u8> {
-    let mut header = Map::new();
-    if !metadata.is_empty() {
-        let pairs = metadata.iter().map(|&(key, text)| (key.to_owned(), json!(text)));
-        header.insert("__metadata__".to_owned(), Value::Object(pairs.collect()));
-    }
+/// The header, padded with spaces to the alignment, and where in the file its checksums stand.
+fn header_of(tensors: &[(String, Vec<usize>)], metadata: &[(&str, &str)]) -> (Vec<u8>, u64) {
+    let blank = "0".repeat(checksum::DIGITS * tensors.len());
+    let mut texts: Map<String, Value> =
+        metadata.iter().map(|&(key, text)| (key.to_owned(), json!(text))).collect();
+    texts.insert(checksum::KEY.to_owned(), json!(blank));
+    let mut entries = Map::new();
     let mut begin = 0;
     for (name, shape) in tensors {
         let end = begin + 4 * shape.iter().product::<usize>();
         let entry = json!({ "dtype": "F32", "shape": shape, "data_offsets": [begin, end] });
-        header.insert(name.clone(), entry);
+        entries.insert(name.clone(), entry);
         begin = end;
     }
-    let mut bytes = Value::Object(header).to_string().into_bytes();
-    let padded = (bytes.len() + 8).next_multiple_of(ALIGNMENT) - 8;
+    // The metadata come first; a quote within a text is escaped, so the key is found, not a text.
+    let texts = Value::Object(texts).to_string();
+    let entries = Value::Object(entries).to_string();
+    let comma = if tensors.is_empty() { "" } else { "," };
+    let json = format!("{{\"__metadata__\":{texts}{comma}{}", &entries[1..]);
+    let key = format!("\"{}\":\"", checksum::KEY);
+    let place = json.find(&key).map_or(0, |place| PREFIX + place + key.len());
+    let padded = (json.len() + PREFIX).next_multiple_of(ALIGNMENT) - PREFIX;
+    let mut bytes = json.into_bytes();
     bytes.resize(padded, b' ');
-    bytes
+    (bytes, place as u64)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
+    use std::io::{self, Cursor};
 
     use super::super::TensorFile;
     use super::*;
@@ -156,7 +176,8 @@ mod tests {
 
     #[test]
     fn wrong_tensors_are_refused() {
-        let begin = || TensorWriter::begin(Path::new("x"), Vec::new(), plan(), &[]).unwrap();
+        let begin =
+            || TensorWriter::begin(Path::new("x"), Cursor::new(Vec::new()), plan(), &[]).unwrap();
         let message = |error: TensorError| error.to_string();
         let long = begin().push(&[0.0; 7]).map_err(message);
         assert_eq!(long, Err("x: tensor \"b\" of shape [2, 3] cannot hold 7 numbers".into()));
@@ -164,7 +185,8 @@ mod tests {
         assert_eq!(nan, Err("x: tensor \"b\" holds NaN at index 1".into()));
         let missing = begin().complete().map_err(message);
         assert_eq!(missing, Err("x: lacks the tensors \"b\", \"a\", \"c\"".into()));
-        let mut writer = TensorWriter::begin(Path::new("x"), Vec::new(), vec![], &[]).unwrap();
+        let mut writer =
+            TensorWriter::begin(Path::new("x"), Cursor::new(Vec::new()), vec![], &[]).unwrap();
         assert!(writer.push(&[]).is_err(), "nothing was announced");
     }
 
@@ -183,6 +205,12 @@ mod tests {
         }
     }
 
+    impl Seek for Small {
+        fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+            Ok(0)
+        }
+    }
+
     #[test]
     fn a_full_disk_is_an_error_wherever_it_strikes() {
         let write = |room| {
@@ -191,7 +219,7 @@ mod tests {
             writer.complete()
         };
         let needed = (0..2000).find(|&room| write(room).is_ok()).unwrap();
-        assert_eq!(needed % ALIGNMENT, 28, "a whole header and seven numbers");
+        assert_eq!(needed % ALIGNMENT, (28 + 3 * 16) % ALIGNMENT, "header, numbers, checksums");
         for room in 0..needed {
             let error: TensorError = write(room).expect_err("no room");
             assert!(matches!(error.fault, TensorFault::Write(_)), "{room}: {error}");

@@ -1,0 +1,309 @@
+//! Replacing a directory so that it is always there, whole.
+//!
+//! A new directory NAME is written as `.NAME.part` beside its place, forced to the disk, and then
+//!
+//! 1. NAME is renamed to `.NAME.old` (if there is one),
+//! 2. `.NAME.part` is renamed to NAME,
+//! 3. `.NAME.old` is removed.
+//!
+//! | a crash | leaves | and a reader takes |
+//! |---|---|---|
+//! | before 1 | NAME, a partial `.NAME.part` | NAME, the old one |
+//! | between 1 and 2 | `.NAME.old`, a whole `.NAME.part` | `.NAME.old` |
+//! | after 2 | NAME, perhaps a `.NAME.old` | NAME, the new one |
+//!
+//! So a reader that does not find NAME looks for `.NAME.old` ([`standing`]). The next writer puts
+//! the old directory back and clears the rest away. Readers change nothing, lest they disturb a
+//! writer that is just between two renames.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A directory under construction. Dropped without [`Swap::commit`] it leaves no trace.
+#[derive(Debug)]
+pub(crate) struct Swap {
+    target: PathBuf,
+    part: PathBuf,
+    old: PathBuf,
+    /// Held while writing, so that no other process writes the same.
+    _lock: Option<File>,
+    committed: bool,
+}
+
+impl Swap {
+    /// Begins a directory that will stand at `target`, behind links.
+    ///
+    /// What stands there now is removed in the end. So it must be empty or hold all the `marks`:
+    /// whoever gives a wrong path shall not lose what is there.
+    pub(crate) fn begin(target: &Path, marks: &[&str]) -> io::Result<Self> {
+        let target = &fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+        let (part, old) = (sibling(target, "part")?, sibling(target, "old")?);
+        check_replaceable(target, marks)?;
+        fs::create_dir_all(parent_of(target))?;
+        fs::create_dir_all(&part)?;
+        let lock = lock_directory(&part)?;
+        restore(target, &old)?;
+        clear(&part)?;
+        Ok(Self { target: target.clone(), part, old, _lock: lock, committed: false })
+    }
+
+    /// Where to write.
+    pub(crate) fn path(&self) -> &Path {
+        &self.part
+    }
+
+    /// Makes the directory appear in its place.
+    pub(crate) fn commit(mut self) -> io::Result<()> {
+        sync_tree(&self.part)?;
+        let replaces = self.target.exists();
+        if replaces {
+            fs::rename(&self.target, &self.old)?;
+        }
+        if let Err(error) = fs::rename(&self.part, &self.target) {
+            if replaces {
+                fs::rename(&self.old, &self.target)?;
+            }
+            return Err(error);
+        }
+        self.committed = true;
+        sync_directory(parent_of(&self.target))?;
+        if replaces {
+            // What cannot be removed now will be by the next writer; the new one stands.
+            let _ = fs::remove_dir_all(&self.old);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Swap {
+    fn drop(&mut self) {
+        if !self.committed {
+            let _ = fs::remove_dir_all(&self.part);
+        }
+    }
+}
+
+/// The directory to read when `target` is asked for.
+pub(crate) fn standing(target: &Path) -> PathBuf {
+    if !target.exists()
+        && let Ok(old) = sibling(target, "old")
+        && old.is_dir()
+    {
+        return old;
+    }
+    target.to_owned()
+}
+
+/// Something that changes when a directory is replaced by another of the same name.
+#[cfg(unix)]
+pub(crate) fn identity(directory: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(directory).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// Something that changes when a directory is replaced by another of the same name.
+#[cfg(not(unix))]
+pub(crate) fn identity(directory: &Path) -> Option<std::time::SystemTime> {
+    fs::metadata(directory).and_then(|metadata| metadata.created()).ok()
+}
+
+fn check_replaceable(target: &Path, marks: &[&str]) -> io::Result<()> {
+    let replaceable = match fs::read_dir(target) {
+        Ok(mut entries) => {
+            entries.next().is_none() || marks.iter().all(|mark| target.join(mark).is_file())
+        }
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if replaceable {
+        return Ok(());
+    }
+    let reason = "what stands there is not of the same kind and will not be replaced";
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, reason))
+}
+
+/// Undoes what a crash left behind.
+fn restore(target: &Path, old: &Path) -> io::Result<()> {
+    if !old.exists() {
+        Ok(())
+    } else if target.exists() {
+        fs::remove_dir_all(old)
+    } else {
+        fs::rename(old, target)
+    }
+}
+
+fn clear(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Another process that writes the same directory at the same time is an error, not a mixture.
+#[cfg(unix)]
+fn lock_directory(directory: &Path) -> io::Result<Option<File>> {
+    let file = File::open(directory)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(fs::TryLockError::WouldBlock) => Err(io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            "another process is writing it at this moment",
+        )),
+        // Some network file systems know no locks.
+        Err(fs::TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+#[cfg(not(unix))]
+fn lock_directory(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+fn sync_tree(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_tree(&entry.path())?;
+        } else {
+            File::open(entry.path())?.sync_all()?;
+        }
+    }
+    sync_directory(directory)
+}
+
+#[cfg(unix)]
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn sibling(target: &Path, suffix: &str) -> io::Result<PathBuf> {
+    let name = target.file_name().ok_or_else(|| {
+        io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of a directory")
+    })?;
+    let mut sibling = OsString::from(".");
+    sibling.push(name);
+    sibling.push(".");
+    sibling.push(suffix);
+    Ok(parent_of(target).join(sibling))
+}
+
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(directory: &Path) -> String {
+        fs::read_to_string(directory.join("x")).unwrap_or_else(|_| "nothing".to_owned())
+    }
+
+    fn write(target: &Path, text: &str) {
+        let swap = Swap::begin(target, &["x"]).unwrap();
+        fs::write(swap.path().join("x"), text).unwrap();
+        swap.commit().unwrap();
+    }
+
+    #[test]
+    fn a_directory_is_replaced_whole_or_not_at_all() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("deep/model");
+        write(&target, "old");
+        let swap = Swap::begin(&target, &["x"]).unwrap();
+        fs::write(swap.path().join("x"), "half").unwrap();
+        assert_eq!(content(&target), "old");
+        drop(swap);
+        assert_eq!(content(&target), "old");
+        write(&target, "new");
+        assert_eq!(content(&target), "new");
+        assert_eq!(fs::read_dir(target.parent().unwrap()).unwrap().count(), 1, "no litter");
+    }
+
+    #[test]
+    fn whatever_a_crash_leaves_is_read_and_then_cleared_away() {
+        // Which of NAME, .NAME.part and .NAME.old exist, and what a reader then sees.
+        let cases = [
+            ("before the first directory", [None, Some("half"), None], "nothing"),
+            ("before the first rename", [Some("old"), Some("half"), None], "old"),
+            ("between the renames", [None, Some("new"), Some("old")], "old"),
+            ("before the removal", [Some("new"), None, Some("old")], "new"),
+            ("a second crash", [Some("new"), Some("half"), Some("old")], "new"),
+        ];
+        for (name, contents, expected) in cases {
+            let root = tempfile::tempdir().unwrap();
+            let target = root.path().join("m");
+            for (place, text) in ["m", ".m.part", ".m.old"].iter().zip(contents) {
+                if let Some(text) = text {
+                    fs::create_dir(root.path().join(place)).unwrap();
+                    fs::write(root.path().join(place).join("x"), text).unwrap();
+                }
+            }
+            assert_eq!(content(&standing(&target)), expected, "{name}");
+            let swap = Swap::begin(&target, &["x"]).unwrap();
+            assert_eq!(content(&target), expected, "{name}, restored");
+            assert_eq!(content(swap.path()), "nothing", "{name}, cleared");
+            drop(swap);
+            write(&target, "newest");
+            assert_eq!(content(&target), "newest", "{name}");
+            assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "{name}: litter");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn two_writers_do_not_mix() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("m");
+        let _first = Swap::begin(&target, &["x"]).unwrap();
+        let error = Swap::begin(&target, &["x"]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+    }
+
+    #[test]
+    fn a_root_is_no_place() {
+        assert!(Swap::begin(Path::new("/"), &[]).is_err());
+        assert!(Swap::begin(Path::new("no/such/.."), &[]).is_err());
+    }
+
+    #[test]
+    fn what_is_of_another_kind_is_not_replaced() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("thesis.tex"), "precious").unwrap();
+        fs::write(root.path().join("file"), "precious").unwrap();
+        for target in [root.path().to_owned(), root.path().join("file")] {
+            let error = Swap::begin(&target, &["x"]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{}", target.display());
+        }
+        fs::create_dir(root.path().join("empty")).unwrap();
+        assert!(Swap::begin(&root.path().join("empty"), &["x"]).is_ok());
+        assert_eq!(fs::read_to_string(root.path().join("thesis.tex")).unwrap(), "precious");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link() {
+        let root = tempfile::tempdir().unwrap();
+        let (target, link) = (root.path().join("step-1"), root.path().join("best"));
+        write(&target, "old");
+        std::os::unix::fs::symlink("step-1", &link).unwrap();
+        write(&link, "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(content(&target), "new");
+    }
+}
