@@ -1,3 +1,4 @@
 //! Learning: objectives, schedules, the loop and its records.
 
+pub mod config;
 pub mod schedule;

@@ -1,0 +1,140 @@
+//! What no section can know alone: whether settings fit each other and the vocabulary.
+
+use padir_checkpoint::{ConfigProblem, ModelConfig};
+use padir_text::vocab::Vocabulary;
+
+use super::section::{Files, Report};
+use super::{Config, Objective};
+
+/// Notes everything that does not fit together.
+pub(super) fn check(config: &Config, report: &Report) {
+    check_end(config, report);
+    check_metric(config, report);
+    check_lengths(config, report);
+    if report.files == Files::Required && config.data.vocabulary.is_file() {
+        match Vocabulary::load(&config.data.vocabulary) {
+            Ok(vocabulary) => check_vocabulary(config, &vocabulary, report),
+            Err(error) => {
+                let cause = std::error::Error::source(&error);
+                let cause = cause.map_or(String::new(), |cause| format!(": {cause}"));
+                report.complain("data.vocabulary", format!("{error}{cause}"));
+            }
+        }
+    } else {
+        // Any vocabulary shows whether the shape is possible.
+        check_model(&config.model.to_config(32_100, 32_000), report);
+    }
+}
+
+fn check_end(config: &Config, report: &Report) {
+    let run = &config.run;
+    let endless = run.max_steps == 0 && run.max_minutes == 0.0 && run.max_epochs == 0;
+    if endless && run.patience == 0 {
+        report.complain(
+            "run.max_steps",
+            "nothing ends the run: set `run.max_steps`, `run.max_minutes`, `run.max_epochs` or \
+             `run.patience`",
+        );
+    }
+}
+
+fn check_metric(config: &Config, report: &Report) {
+    let run = &config.run;
+    match &run.metric {
+        None if run.patience > 0 => {
+            report.complain("run.patience", "`run.patience` is set, but there is no dev set");
+        }
+        Some(metric) if !config.data.dev.contains_key(&metric.set) => report.complain(
+            "run.metric",
+            format!("`run.metric` is \"{metric}\", but there is no `data.dev.{}`", metric.set),
+        ),
+        Some(metric) if metric.measure.needs_decoding() && run.decode.lines == 0 => report
+            .complain(
+                "run.metric",
+                format!("`run.metric` is \"{metric}\", but `run.decode.lines` is 0"),
+            ),
+        _ => {}
+    }
+}
+
+fn check_lengths(config: &Config, report: &Report) {
+    let batch = &config.batch;
+    if u32::from(batch.max_target).max(batch.max_source.into()) > batch.tokens {
+        report.complain(
+            "batch.tokens",
+            format!(
+                "`batch.tokens` is {}, too few for a sentence of `max_source` or `max_target`",
+                batch.tokens
+            ),
+        );
+    }
+    let Some(parallel) = config.model.parallel else { return };
+    let longest = usize::from(batch.max_target);
+    if parallel.length.longest().is_some_and(|classes| classes < longest) {
+        report.complain(
+            "batch.max_target",
+            format!(
+                "`batch.max_target` is {longest}, but the longest length that \
+                 `model.length.classes` foretells is shorter"
+            ),
+        );
+    }
+    let has_positions = parallel.positional_attention || parallel.learned_positions;
+    if has_positions && parallel.max_positions < longest {
+        report.complain(
+            "batch.max_target",
+            format!(
+                "`batch.max_target` is {longest}, but `model.max_positions` is {}",
+                parallel.max_positions
+            ),
+        );
+    }
+}
+
+fn check_vocabulary(config: &Config, vocabulary: &Vocabulary, report: &Report) {
+    let size = vocabulary.size();
+    if !vocabulary.has_house_ids() {
+        report.complain(
+            "data.vocabulary",
+            format!(
+                "the vocabulary {} does not have padding, end, unknown and beginning as ids 0 to 3",
+                config.data.vocabulary.display()
+            ),
+        );
+    }
+    let rows = config.model.vocab_size;
+    if rows != 0 && rows < size {
+        report.complain(
+            "model.vocab_size",
+            format!("`model.vocab_size` is {rows}, but the vocabulary has {size} ids"),
+        );
+    }
+    if let Objective::Padir(padir) = &config.objective.kind
+        && padir.corruption.masks()
+        && vocabulary.mask().is_none()
+    {
+        report.complain(
+            "objective.corruption",
+            "some tokens become MASK, for which the vocabulary has no sentinel",
+        );
+    }
+    check_model(&config.model_config(vocabulary), report);
+}
+
+fn check_model(model: &ModelConfig, report: &Report) {
+    for problem in model.validate().err().unwrap_or_default() {
+        let key = match &problem {
+            ConfigProblem::Count { key, .. }
+            | ConfigProblem::Real { key, .. }
+            | ConfigProblem::Id { key, .. }
+            | ConfigProblem::NoId { key, .. } => key,
+            ConfigProblem::OddBuckets(_) => "relative_attention_num_buckets",
+            ConfigProblem::ShortDistance { .. } => "relative_attention_max_distance",
+            ConfigProblem::LengthsBeyondPositions { .. } => "padir.length.classes",
+            ConfigProblem::NothingRandom { .. } | ConfigProblem::TooLarge { .. } => "",
+        };
+        let key = format!("model.{}", key.trim_start_matches("padir."));
+        let message = problem.to_string().replace("`padir.", "`");
+        report.complain(key.trim_end_matches('.'), message);
+    }
+}

@@ -1,0 +1,93 @@
+//! `[data]`: what to learn from and what to watch.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::section::Section;
+
+/// `[data]`. Paths are relative to the working directory, as on the command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DataConfig {
+    /// `train`: the pairs to learn from.
+    pub train: TrainData,
+    /// `dev.NAME`: sets of pairs to evaluate on; NAME is how metrics call them, as `NAME.loss`.
+    pub dev: BTreeMap<String, TextFiles>,
+    /// The vocabulary, a SentencePiece `.model` as `padir vocab train` writes it.
+    pub vocabulary: PathBuf,
+}
+
+/// The pairs to learn from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum TrainData {
+    /// Text.
+    Files(TextFiles),
+    /// A directory of encoded pairs as `padir data shards` writes it.
+    Shards {
+        /// The directory.
+        shards: PathBuf,
+    },
+}
+
+/// Text, one sentence a line, the n-th line of the sources belonging to the n-th of the targets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TextFiles {
+    /// The sources: a file, or several to be read one after the other.
+    pub source: Vec<PathBuf>,
+    /// The targets, as many files.
+    pub target: Vec<PathBuf>,
+}
+
+impl DataConfig {
+    pub(super) fn read(mut section: Section<'_>) -> Self {
+        let train = TrainData::read(section.section("train"));
+        let sets = section.section("dev").sections();
+        let dev = sets.into_iter().map(|(name, set)| (name, TextFiles::read(set))).collect();
+        let vocabulary = section.path("vocabulary");
+        section.require_file("vocabulary", &vocabulary);
+        section.finish();
+        Self { train, dev, vocabulary }
+    }
+
+    /// Every file that a run reads, in an order that depends on the configuration alone.
+    pub fn files(&self) -> Vec<&PathBuf> {
+        let train = match &self.train {
+            TrainData::Files(files) => files.all(),
+            TrainData::Shards { .. } => Vec::new(),
+        };
+        let dev = self.dev.values().flat_map(TextFiles::all);
+        train.into_iter().chain(dev).chain([&self.vocabulary]).collect()
+    }
+}
+
+impl TrainData {
+    fn read(mut section: Section<'_>) -> Self {
+        if !section.has("shards") {
+            return Self::Files(TextFiles::read(section));
+        }
+        let shards = section.path("shards");
+        section.require_directory("shards", &shards);
+        section.refuse(&["source", "target"], "the pairs come from `shards`");
+        section.finish();
+        Self::Shards { shards }
+    }
+}
+
+impl TextFiles {
+    fn read(mut section: Section<'_>) -> Self {
+        let (source, target) = (section.files("source"), section.files("target"));
+        if !source.is_empty() && !target.is_empty() && source.len() != target.len() {
+            let (name, n, m) = (section.name("target"), target.len(), source.len());
+            section
+                .complain("target", format!("`{name}` has {n} files, but there are {m} sources"));
+        }
+        section.finish();
+        Self { source, target }
+    }
+
+    fn all(&self) -> Vec<&PathBuf> {
+        self.source.iter().chain(&self.target).collect()
+    }
+}
