@@ -42,17 +42,23 @@ impl Network {
         if let (LengthPredictor::Token { classes }, Some(states), Some(table)) =
             (predictor, &encoded.length, self.length_weights().0)
         {
-            let wanted = lengths.iter().map(|&length| length.clamp(1, classes) as u32 - 1).collect();
-            let targets = Arc::new(Targets { classes: wanted, weights: vec![weight; lengths.len()] });
+            let wanted =
+                lengths.iter().map(|&length| length.clamp(1, classes) as u32 - 1).collect();
+            let targets =
+                Arc::new(Targets { classes: wanted, weights: vec![weight; lengths.len()] });
             let loss = CrossEntropy { scale: 1.0, smoothing, z_loss };
             let (total, outcome) = ops::classify(pass, loss, states, table, &targets);
             let loss = outcome.loss / f64::from(if weight == 0.0 { 1.0 } else { weight });
-            return Some((total, LengthOutcome { loss, right: outcome.right, counted: outcome.counted }));
+            return Some((
+                total,
+                LengthOutcome { loss, right: outcome.right, counted: outcome.counted },
+            ));
         }
         let foretold = self.expected_lengths(encoded)?;
         let wanted: Vec<f32> = lengths.iter().map(|&length| length as f32).collect();
         let count = wanted.len();
-        let wanted_tensor = Tensor::<1>::from_data(TensorData::new(wanted, [count]), &foretold.device());
+        let wanted_tensor =
+            Tensor::<1>::from_data(TensorData::new(wanted, [count]), &foretold.device());
         let square = (foretold.clone() - wanted_tensor).powf_scalar(2.0).sum();
         let values: Vec<f32> = foretold.into_data().try_to_vec().expect("single precision");
         let right = values.iter().zip(lengths).filter(|(f, l)| f.round() == **l as f32).count();
@@ -69,12 +75,15 @@ impl Network {
         let sources: Vec<f32> = encoded.rows.lengths().map(|length| length as f32).collect();
         let sources = Tensor::<1>::from_data(TensorData::new(sources, [count]), &device);
         match self.config().parallel()?.length {
-            LengthPredictor::Affine => Some(sources * weight.reshape([1]) + bias?.tensor().reshape([1])),
+            LengthPredictor::Affine => {
+                Some(sources * weight.reshape([1]) + bias?.tensor().reshape([1]))
+            }
             LengthPredictor::Fertility { max_fertility } => {
                 let classes = 2 * max_fertility + 2;
                 let least = -(max_fertility as f32) - 1.0;
                 let offsets: Vec<f32> = (0..classes).map(|c| least + c as f32).collect();
-                let offsets = Tensor::<2>::from_data(TensorData::new(offsets, [classes, 1]), &device);
+                let offsets =
+                    Tensor::<2>::from_data(TensorData::new(offsets, [classes, 1]), &device);
                 // The encoder does not learn from fertilities.
                 let states = encoded.memory.clone().detach();
                 let each = softmax(states.matmul(weight.transpose()), 1).matmul(offsets);
@@ -101,7 +110,9 @@ impl Network {
             let logits: Vec<f32> = logits.into_data().try_to_vec().expect("single precision");
             return logits.chunks_exact(classes).map(|row| best_lengths(row, most)).collect();
         }
-        let Some(foretold) = self.expected_lengths(encoded) else { return vec![Vec::new(); encoded.rows.len()] };
+        let Some(foretold) = self.expected_lengths(encoded) else {
+            return vec![Vec::new(); encoded.rows.len()];
+        };
         let values: Vec<f32> = foretold.into_data().try_to_vec().expect("single precision");
         values.iter().map(|&length| around(length, most)).collect()
     }
@@ -111,7 +122,8 @@ impl Network {
 fn best_lengths(logits: &[f32], most: usize) -> Vec<(usize, f32)> {
     let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let log_z = top + logits.iter().map(|l| (l - top).exp()).sum::<f32>().ln();
-    let mut lengths: Vec<(usize, f32)> = logits.iter().enumerate().map(|(c, l)| (c + 1, l - log_z)).collect();
+    let mut lengths: Vec<(usize, f32)> =
+        logits.iter().enumerate().map(|(c, l)| (c + 1, l - log_z)).collect();
     lengths.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     lengths.truncate(most);
     lengths

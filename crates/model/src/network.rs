@@ -9,7 +9,7 @@ use padir_base::random::Seed;
 use padir_checkpoint::{Decoder, Init, LengthPredictor, ModelConfig, Parameter};
 use padir_kernels::attention::layer::Kind;
 use padir_kernels::attention::position::Buckets;
-use padir_kernels::cross_entropy::{CrossEntropy, Outcome};
+use padir_kernels::cross_entropy::{CrossEntropy, Outcome, ROWS};
 use padir_kernels::dropout::Dropout;
 use padir_kernels::rows::Ragged;
 
@@ -65,6 +65,17 @@ pub struct Encoded {
     pub rows: Arc<Ragged>,
     /// One row per sentence: the state of its LENGTH token, if the model has one.
     pub length: Option<Tensor<2>>,
+}
+
+impl Encoded {
+    /// The memories of some sentences, which may come more than once; for evaluation only.
+    #[must_use]
+    pub fn choose(&self, pass: &Pass, sentences: &[usize]) -> Self {
+        let rows = sentences.iter().flat_map(|&s| self.rows.range(s)).map(|row| row as u32);
+        let memory = ops::pick(pass, &self.memory, &Arc::new(rows.collect()));
+        let rows = Ragged::new(sentences.iter().map(|&s| self.rows.range(s).len()));
+        Self { memory, rows: Arc::new(rows), length: None }
+    }
 }
 
 /// A stack of blocks with what they share.
@@ -130,7 +141,11 @@ impl Network {
     ///
     /// # Errors
     /// If the shape is impossible.
-    pub fn initialise(config: &ModelConfig, seed: Seed, device: &Device) -> Result<Self, NetworkError> {
+    pub fn initialise(
+        config: &ModelConfig,
+        seed: Seed,
+        device: &Device,
+    ) -> Result<Self, NetworkError> {
         Self::build(config, device, |index, parameter| {
             let mut numbers = vec![0.0; parameter.len()];
             parameter.init.fill(&mut Init::stream(seed, index), &mut numbers);
@@ -204,7 +219,10 @@ impl Network {
             // Fused operations have put theirs into the store already.
             if let Some(gradient) = weight.tensor().grad_remove(&mut found) {
                 let numbers = gradient.into_data();
-                store.add(weight.index(), numbers.as_slice().expect("gradients are single precision"));
+                store.add(
+                    weight.index(),
+                    numbers.as_slice().expect("gradients are single precision"),
+                );
             }
         }
     }
@@ -227,8 +245,10 @@ impl Network {
     /// Sources with the LENGTH token before them, if the model has one.
     fn with_length_token(&self, sources: &Sentences) -> Sentences {
         let Some(token) = self.length_token() else { return sources.clone() };
-        let rows: Vec<Vec<u32>> =
-            sources.iter().map(|ids| std::iter::once(token).chain(ids.iter().copied()).collect()).collect();
+        let rows: Vec<Vec<u32>> = sources
+            .iter()
+            .map(|ids| std::iter::once(token).chain(ids.iter().copied()).collect())
+            .collect();
         Sentences::new(rows.iter().map(Vec::as_slice))
     }
 
@@ -239,7 +259,13 @@ impl Network {
     }
 
     /// Takes the states of LENGTH tokens out of the memory.
-    fn split_length(&self, pass: &Pass, x: Tensor<2>, sources: &Sentences, rows: &Ragged) -> Encoded {
+    fn split_length(
+        &self,
+        pass: &Pass,
+        x: Tensor<2>,
+        sources: &Sentences,
+        rows: &Ragged,
+    ) -> Encoded {
         let own = Arc::clone(&sources.rows);
         if self.length_token().is_none() {
             return Encoded { memory: x, rows: own, length: None };
@@ -257,7 +283,9 @@ impl Network {
         let rows = &inputs.rows;
         let parallel = self.config.parallel();
         let mut x = ops::embed(pass, &self.parts.shared, &inputs.ids, rows, pass.drop());
-        if let Some(positions) = parts.positions.as_ref().filter(|_| parallel.is_some_and(|p| p.learned_positions)) {
+        if let Some(positions) =
+            parts.positions.as_ref().filter(|_| parallel.is_some_and(|p| p.learned_positions))
+        {
             let places = rows.lengths().flat_map(|length| 0..length as u32).collect();
             // Positions repeat, so this is an embedding like any other.
             x = x + ops::embed(pass, positions, &Arc::new(places), rows, Dropout::NONE);
@@ -300,8 +328,21 @@ impl Network {
     /// The logits of all tokens, row after row. Large: for tests and small batches.
     pub fn logits(&self, states: &Tensor<2>) -> Vec<f32> {
         let table = self.head().tensor();
+        let table = if states.device().is_autodiff() { table } else { table.inner() };
         let logits = states.clone().matmul(table.transpose()) * self.logit_scale();
         logits.into_data().try_to_vec().expect("single precision")
+    }
+
+    /// For each row its likeliest tokens with their log-probabilities, the best first.
+    pub fn top(&self, states: &Tensor<2>, most: usize) -> Vec<Vec<(u32, f32)>> {
+        let [rows, _] = states.dims();
+        let size = self.config.symbols.vocab_size;
+        let mut best = Vec::with_capacity(rows);
+        for first in (0..rows).step_by(ROWS) {
+            let logits = self.logits(&states.clone().slice([first..(first + ROWS).min(rows)]));
+            best.extend(logits.chunks_exact(size).map(|row| likeliest(row, most)));
+        }
+        best
     }
 
     fn head(&self) -> &Weight {
@@ -344,8 +385,29 @@ impl Network {
     }
 
     fn feed(&self, pass: &Pass, rows: &Arc<Ragged>) -> FeedForwardPlan {
-        FeedForwardPlan { epsilon: self.epsilon(), rows: Arc::clone(rows), hidden: pass.drop(), output: pass.drop() }
+        FeedForwardPlan {
+            epsilon: self.epsilon(),
+            rows: Arc::clone(rows),
+            hidden: pass.drop(),
+            output: pass.drop(),
+        }
     }
+}
+
+/// The largest logits as log-probabilities.
+fn likeliest(logits: &[f32], most: usize) -> Vec<(u32, f32)> {
+    let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let log_z = top + logits.iter().map(|l| (l - top).exp()).sum::<f32>().ln();
+    let mut best: Vec<(u32, f32)> = Vec::with_capacity(most + 1);
+    for (token, &logit) in logits.iter().enumerate() {
+        if best.len() == most && best.last().is_some_and(|&(_, least)| logit - log_z <= least) {
+            continue;
+        }
+        let place = best.partition_point(|&(_, l)| l >= logit - log_z);
+        best.insert(place, (token as u32, logit - log_z));
+        best.truncate(most);
+    }
+    best
 }
 
 /// Puts named weights into their places.
@@ -362,12 +424,14 @@ impl Assembly<'_> {
                 feed: self.feed(&format!("encoder.block.{i}.layer.1")),
             })
             .collect();
-        let positional = matches!(&self.config.decoder, Decoder::Parallel(p) if p.positional_attention);
+        let positional =
+            matches!(&self.config.decoder, Decoder::Parallel(p) if p.positional_attention);
         let decoder = (0..self.config.num_decoder_layers)
             .map(|i| DecoderBlock {
                 own: self.attention(&format!("decoder.block.{i}.layer.0"), "SelfAttention"),
-                positional: positional
-                    .then(|| self.attention(&format!("decoder.block.{i}.positional"), "PositionalAttention")),
+                positional: positional.then(|| {
+                    self.attention(&format!("decoder.block.{i}.positional"), "PositionalAttention")
+                }),
                 memory: self.attention(&format!("decoder.block.{i}.layer.1"), "EncDecAttention"),
                 feed: self.feed(&format!("decoder.block.{i}.layer.2")),
             })
@@ -376,12 +440,14 @@ impl Assembly<'_> {
             shared: self.take("shared.weight"),
             encoder: Encoder {
                 blocks: encoder,
-                bias: self.take("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
+                bias: self
+                    .take("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
                 norm: self.take("encoder.final_layer_norm.weight"),
             },
             decoder: DecoderStack {
                 blocks: decoder,
-                bias: self.take("decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
+                bias: self
+                    .take("decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
                 norm: self.take("decoder.final_layer_norm.weight"),
                 positions: self.weights.remove("decoder.position_embedding.weight"),
             },

@@ -52,7 +52,12 @@ impl Pass {
     /// The next dropout: each has a site of its own, numbered in the order of the calls.
     pub(crate) fn drop(&self) -> Dropout {
         let site = self.sites.replace(self.sites.get() + 1);
-        self.dropout.map_or(Dropout::NONE, |DropoutKey { rate, key, sharing }| Dropout { rate, key, site, sharing })
+        self.dropout.map_or(Dropout::NONE, |DropoutKey { rate, key, sharing }| Dropout {
+            rate,
+            key,
+            site,
+            sharing,
+        })
     }
 
     /// The next dropout, for each token by itself.

@@ -54,8 +54,11 @@ impl Batch {
                 .collect();
             Sentences::new(rows.iter().map(Vec::as_slice))
         };
-        let (sources, inputs, wanted) = (sentences(sources), sentences(targets), sentences(targets));
-        let weights = (0..wanted.ids.len()).map(|i| if i % 5 == 4 { 0.0 } else { 0.5 + (i % 3) as f32 }).collect();
+        let (sources, inputs, wanted) =
+            (sentences(sources), sentences(targets), sentences(targets));
+        let weights = (0..wanted.ids.len())
+            .map(|i| if i % 5 == 4 { 0.0 } else { 0.5 + (i % 3) as f32 })
+            .collect();
         let targets = Arc::new(Targets { classes: wanted.ids.to_vec(), weights });
         Self { sources, inputs, targets }
     }
@@ -77,21 +80,23 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
         Just(LengthPredictor::Oracle),
     ];
-    (any::<[bool; 4]>(), length, 1..3_usize, 1..3_usize).prop_map(|(flags, length, encoder, decoder)| {
-        let [parallel, positional, learned, tied] = flags;
-        let kind = if parallel { DecoderKind::Parallel } else { DecoderKind::Causal };
-        let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, kind));
-        config.num_layers = encoder;
-        config.num_decoder_layers = decoder;
-        config.tie_word_embeddings = tied;
-        if let Decoder::Parallel(decoder) = &mut config.decoder {
-            decoder.positional_attention = positional;
-            decoder.learned_positions = learned;
-            decoder.max_positions = 40;
-            decoder.length = length;
-        }
-        config
-    })
+    (any::<[bool; 4]>(), length, 1..3_usize, 1..3_usize).prop_map(
+        |(flags, length, encoder, decoder)| {
+            let [parallel, positional, learned, tied] = flags;
+            let kind = if parallel { DecoderKind::Parallel } else { DecoderKind::Causal };
+            let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, kind));
+            config.num_layers = encoder;
+            config.num_decoder_layers = decoder;
+            config.tie_word_embeddings = tied;
+            if let Decoder::Parallel(decoder) = &mut config.decoder {
+                decoder.positional_attention = positional;
+                decoder.learned_positions = learned;
+                decoder.max_positions = 40;
+                decoder.length = length;
+            }
+            config
+        },
+    )
 }
 
 fn compare(name: &str, fused: &[f32], composed: &[f32]) -> Result<(), TestCaseError> {

@@ -1,4 +1,8 @@
 //! Learning: objectives, schedules, the loop and its records.
 
 pub mod config;
+pub mod decoding;
+pub mod devset;
+pub mod learner;
+pub mod objective;
 pub mod schedule;

@@ -19,7 +19,12 @@ use crate::weight::Weight;
 /// What hides a key.
 const HIDDEN: f32 = -1e10;
 
-pub(super) fn embed(table: &Weight, ids: &Arc<Vec<u32>>, rows: &Arc<Ragged>, drop: Dropout) -> Tensor<2> {
+pub(super) fn embed(
+    table: &Weight,
+    ids: &Arc<Vec<u32>>,
+    rows: &Arc<Ragged>,
+    drop: Dropout,
+) -> Tensor<2> {
     let table = table.tensor();
     let index = integers(ids.iter().copied(), &table.device());
     dropped(table.select(0, index), rows, drop)
@@ -49,7 +54,13 @@ fn linear(x: Tensor<2>, weight: &Weight) -> Tensor<2> {
     x.matmul(weight.tensor().transpose())
 }
 
-pub(super) fn normalise(scale: &Weight, epsilon: f32, rows: &Arc<Ragged>, drop: Dropout, x: Tensor<2>) -> Tensor<2> {
+pub(super) fn normalise(
+    scale: &Weight,
+    epsilon: f32,
+    rows: &Arc<Ragged>,
+    drop: Dropout,
+    x: Tensor<2>,
+) -> Tensor<2> {
     dropped(norm(x, scale, epsilon), rows, drop)
 }
 
@@ -82,7 +93,9 @@ pub(super) fn attend(
             let n = norm(x.clone(), &layer.norm, plan.epsilon);
             (n.clone(), n.clone(), n)
         }
-        Side::Memory(memory) => (norm(x.clone(), &layer.norm, plan.epsilon), memory.clone(), memory.clone()),
+        Side::Memory(memory) => {
+            (norm(x.clone(), &layer.norm, plan.epsilon), memory.clone(), memory.clone())
+        }
         Side::Positions(table) => {
             let positions = table.tensor().slice([0..longest]);
             let n = norm(positions, &layer.norm, plan.epsilon);
@@ -197,7 +210,12 @@ impl Padding {
     }
 }
 
-pub(super) fn classify(loss: CrossEntropy, y: &Tensor<2>, table: &Weight, targets: &Arc<Targets>) -> (Tensor<1>, Outcome) {
+pub(super) fn classify(
+    loss: CrossEntropy,
+    y: &Tensor<2>,
+    table: &Weight,
+    targets: &Arc<Targets>,
+) -> (Tensor<1>, Outcome) {
     let device = y.device();
     let table = table.tensor();
     let mut total = Tensor::zeros([1], &device);
@@ -213,14 +231,16 @@ pub(super) fn classify(loss: CrossEntropy, y: &Tensor<2>, table: &Weight, target
         let log_p = log_softmax(logits.clone(), 1);
         let entropy = -log_p.clone().gather(1, index.clone());
         let log_z = logits.clone().gather(1, index) + entropy.clone();
-        let mut each = entropy.clone() * (1.0 - loss.smoothing) + log_z.powf_scalar(2.0) * loss.z_loss;
+        let mut each =
+            entropy.clone() * (1.0 - loss.smoothing) + log_z.powf_scalar(2.0) * loss.z_loss;
         if loss.smoothing > 0.0 {
             each = each - log_p.mean_dim(1) * loss.smoothing;
         }
         let weight = Tensor::<2>::from_data(TensorData::new(weights.clone(), [count, 1]), &device);
         total = total + (each.clone() * weight).sum();
 
-        let best: Vec<i64> = logits.argmax(1).into_data().convert::<i64>().try_to_vec().expect("indices");
+        let best: Vec<i64> =
+            logits.argmax(1).into_data().convert::<i64>().try_to_vec().expect("indices");
         let each: Vec<f32> = each.into_data().try_to_vec().expect("single precision");
         let entropy: Vec<f32> = entropy.into_data().try_to_vec().expect("single precision");
         for (row, &weight) in weights.iter().enumerate() {

@@ -18,12 +18,19 @@ use crate::block::{Attention, FeedForward};
 use crate::pass::Pass;
 use crate::weight::{Weight, flex, numbers};
 
-pub(super) fn embed(pass: &Pass, table: &Weight, ids: &Arc<Vec<u32>>, rows: &Arc<Ragged>, drop: Dropout) -> Tensor<2> {
+pub(super) fn embed(
+    pass: &Pass,
+    table: &Weight,
+    ids: &Arc<Vec<u32>>,
+    rows: &Arc<Ragged>,
+    drop: Dropout,
+) -> Tensor<2> {
     let [_, width] = table.shape();
     let out = embedding::forward(numbers(&table.flex()), width, ids, rows, drop);
     let shape = [ids.len(), width];
     let Some(store) = pass.gradients() else { return untracked(out, shape) };
-    let (store, ids, rows, index) = (Arc::clone(store), Arc::clone(ids), Arc::clone(rows), table.index());
+    let (store, ids, rows, index) =
+        (Arc::clone(store), Arc::clone(ids), Arc::clone(rows), table.index());
     // The table is no tracked tensor; something must be, or the graph would end before this node.
     let anchor = Tensor::zeros([1, 1], &Device::flex().autodiff()).require_grad();
     tracked([anchor], out, shape, move |dy| {
@@ -70,8 +77,11 @@ pub(super) fn attend(
     };
     let x_value = flex(x.clone());
     let side_numbers = side_value.as_ref().map_or(&[][..], numbers);
-    let (out, saved) =
-        plan.layer(bias.as_ref().map(numbers)).forward(numbers(&x_value), side_numbers, weights(&values));
+    let (out, saved) = plan.layer(bias.as_ref().map(numbers)).forward(
+        numbers(&x_value),
+        side_numbers,
+        weights(&values),
+    );
     let Some(store) = pass.gradients() else { return untracked(out, shape) };
     let (store, plan) = (Arc::clone(store), plan.clone());
     let gradient = move |dy: &[f32]| {
@@ -102,12 +112,18 @@ fn weights(values: &[burn::backend::flex::FlexTensor; 5]) -> attention::Weights<
     attention::Weights { norm, q, k, v, o }
 }
 
-pub(super) fn feed(pass: &Pass, layer: &FeedForward, plan: &FeedForwardPlan, x: Tensor<2>) -> Tensor<2> {
+pub(super) fn feed(
+    pass: &Pass,
+    layer: &FeedForward,
+    plan: &FeedForwardPlan,
+    x: Tensor<2>,
+) -> Tensor<2> {
     let shape = x.dims();
     let values = [&layer.norm, &layer.inner, &layer.outer].map(Weight::flex);
     let indices = [&layer.norm, &layer.inner, &layer.outer].map(Weight::index);
     let x_value = flex(x.clone());
-    let run = |plan: &FeedForwardPlan| feed_layer(plan).forward(numbers(&x_value), feed_weights(&values));
+    let run =
+        |plan: &FeedForwardPlan| feed_layer(plan).forward(numbers(&x_value), feed_weights(&values));
     let (out, saved) = run(plan);
     let Some(store) = pass.gradients() else { return untracked(out, shape) };
     let (store, plan) = (Arc::clone(store), plan.clone());
@@ -120,7 +136,12 @@ pub(super) fn feed(pass: &Pass, layer: &FeedForward, plan: &FeedForwardPlan, x: 
 }
 
 fn feed_layer(plan: &FeedForwardPlan) -> feedforward::Layer<'_> {
-    feedforward::Layer { rows: &plan.rows, epsilon: plan.epsilon, hidden: plan.hidden, output: plan.output }
+    feedforward::Layer {
+        rows: &plan.rows,
+        epsilon: plan.epsilon,
+        hidden: plan.hidden,
+        output: plan.output,
+    }
 }
 
 fn feed_weights(values: &[burn::backend::flex::FlexTensor; 3]) -> feedforward::Weights<'_> {

@@ -63,7 +63,13 @@ pub struct Targets {
 }
 
 /// drop(table\[ids\]).
-pub fn embed(pass: &Pass, table: &Weight, ids: &Arc<Vec<u32>>, rows: &Arc<Ragged>, drop: Dropout) -> Tensor<2> {
+pub fn embed(
+    pass: &Pass,
+    table: &Weight,
+    ids: &Arc<Vec<u32>>,
+    rows: &Arc<Ragged>,
+    drop: Dropout,
+) -> Tensor<2> {
     if pass.is_fused() {
         fused::embed(pass, table, ids, rows, drop)
     } else {
@@ -104,7 +110,14 @@ pub fn feed(pass: &Pass, layer: &FeedForward, plan: &FeedForwardPlan, x: Tensor<
 }
 
 /// drop(n(x)).
-pub fn normalise(pass: &Pass, scale: &Weight, epsilon: f32, rows: &Arc<Ragged>, drop: Dropout, x: Tensor<2>) -> Tensor<2> {
+pub fn normalise(
+    pass: &Pass,
+    scale: &Weight,
+    epsilon: f32,
+    rows: &Arc<Ragged>,
+    drop: Dropout,
+    x: Tensor<2>,
+) -> Tensor<2> {
     if pass.is_fused() {
         fused::normalise(pass, scale, epsilon, rows, drop, x)
     } else {

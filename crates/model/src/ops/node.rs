@@ -42,7 +42,10 @@ impl<const N: usize> Backward<Flex, N> for ByHand {
         drop(incoming);
         for ((parent, numbers), shape) in ops.parents.into_iter().zip(outgoing).zip(shapes) {
             if let Some(parent) = parent {
-                grads.register::<Flex>(parent.id, FlexTensor::from_data(TensorData::new(numbers, shape)));
+                grads.register::<Flex>(
+                    parent.id,
+                    FlexTensor::from_data(TensorData::new(numbers, shape)),
+                );
             }
         }
     }
@@ -57,7 +60,9 @@ pub(super) fn tracked<const N: usize, const D: usize>(
 ) -> Tensor<D> {
     let shapes = inputs.each_ref().map(|input| Shape::from(input.dims()));
     let inputs = inputs.map(|input| {
-        input.try_into_primitive::<Autodiff<Flex>>().expect("fused operations take tracked tensors of the CPU")
+        input
+            .try_into_primitive::<Autodiff<Flex>>()
+            .expect("fused operations take tracked tensors of the CPU")
     });
     let guards = inputs.each_ref().map(|input| input.node());
     let output = FlexTensor::from_data(TensorData::new(output, shape));

@@ -1,0 +1,120 @@
+//! Beam search from left to right; a width of 1 is greedy.
+//!
+//! A hypothesis of n tokens, its end included, has score log p / ((5 + n)/6)^0.6.
+
+use std::sync::Arc;
+
+use padir_base::TokenId;
+use padir_model::{Encoded, Network, Pass, Sentences, ops};
+
+use super::Decoding;
+
+/// The exponent of the length penalty.
+const ALPHA: f32 = 0.6;
+
+/// A beginning of a translation.
+#[derive(Clone, Debug)]
+struct Prefix {
+    tokens: Vec<u32>,
+    log_p: f32,
+}
+
+/// What is known of one sentence.
+#[derive(Clone, Debug)]
+struct Search {
+    live: Vec<Prefix>,
+    best: Option<(f32, Vec<u32>)>,
+    ended: usize,
+}
+
+fn normalised(log_p: f32, length: usize) -> f32 {
+    log_p / ((5.0 + length as f32) / 6.0).powf(ALPHA)
+}
+
+pub(super) fn search(network: &Network, how: Decoding, sources: &Sentences) -> Vec<Vec<u32>> {
+    let pass = Pass::evaluation(how.fused);
+    let encoded = network.encode(&pass, sources);
+    let width = how.settings.beam.max(1) as usize;
+    let empty = Prefix { tokens: Vec::new(), log_p: 0.0 };
+    let start = Search { live: vec![empty], best: None, ended: 0 };
+    let mut searches = vec![start; sources.rows.len()];
+    for length in 1..=how.settings.max_length as usize {
+        let last = length == how.settings.max_length as usize;
+        let live: Vec<(usize, &Prefix)> = searches
+            .iter()
+            .enumerate()
+            .flat_map(|(s, search)| search.live.iter().map(move |p| (s, p)))
+            .collect();
+        if live.is_empty() {
+            break;
+        }
+        let next = continuations(network, &pass, &encoded, &live, 2 * width);
+        let mut next = next.into_iter();
+        for search in &mut searches {
+            let choices: Vec<_> = next.by_ref().take(search.live.len()).collect();
+            search.advance(&choices, width, length, last);
+        }
+    }
+    searches
+        .into_iter()
+        .map(|search| search.best.map_or_else(Vec::new, |(_, tokens)| tokens))
+        .collect()
+}
+
+/// The likeliest next tokens of every prefix.
+fn continuations(
+    network: &Network,
+    pass: &Pass,
+    encoded: &Encoded,
+    live: &[(usize, &Prefix)],
+    most: usize,
+) -> Vec<Vec<(u32, f32)>> {
+    let start = network.config().symbols.start.0;
+    let inputs: Vec<Vec<u32>> = live
+        .iter()
+        .map(|(_, p)| std::iter::once(start).chain(p.tokens.iter().copied()).collect())
+        .collect();
+    let inputs = Sentences::new(inputs.iter().map(Vec::as_slice));
+    let sentences: Vec<usize> = live.iter().map(|&(s, _)| s).collect();
+    let states = network.decode(pass, &inputs, &encoded.choose(pass, &sentences));
+    let ends = inputs.rows.ranges().map(|range| range.end as u32 - 1).collect();
+    network.top(&ops::pick(pass, &states, &Arc::new(ends)), most)
+}
+
+impl Search {
+    fn advance(&mut self, choices: &[Vec<(u32, f32)>], width: usize, length: usize, last: bool) {
+        let mut candidates: Vec<(f32, usize, u32)> = Vec::new();
+        for (from, (prefix, choices)) in self.live.iter().zip(choices).enumerate() {
+            candidates
+                .extend(choices.iter().map(|&(token, log_p)| (prefix.log_p + log_p, from, token)));
+        }
+        candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut live = Vec::new();
+        for (rank, (log_p, from, token)) in candidates.into_iter().enumerate() {
+            let ends = token == TokenId::EOS.0;
+            if ends && rank < width || last {
+                self.end(&self.live[from].tokens.clone(), log_p, length);
+            }
+            if !ends && !last && live.len() < width {
+                let mut tokens = self.live[from].tokens.clone();
+                tokens.push(token);
+                live.push(Prefix { tokens, log_p });
+            }
+        }
+        self.live = live;
+        // Log-probabilities only fall: the best that may come is that of now, at the best length.
+        let hope =
+            self.live.first().map_or(f32::NEG_INFINITY, |prefix| normalised(prefix.log_p, length));
+        if self.ended >= width && self.best.as_ref().is_some_and(|(score, _)| *score >= hope) {
+            self.live.clear();
+        }
+    }
+
+    fn end(&mut self, tokens: &[u32], log_p: f32, length: usize) {
+        self.ended += 1;
+        let score = normalised(log_p, length);
+        if self.best.as_ref().is_none_or(|(best, _)| score > *best) {
+            self.best = Some((score, tokens.to_vec()));
+        }
+    }
+}

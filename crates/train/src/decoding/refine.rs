@@ -1,0 +1,102 @@
+//! Refinement of all positions at once.
+//!
+//! Each of the likeliest lengths starts from initial tokens and its end; a step replaces every position by its likeliest token;
+//! a sentence that no longer changes is done. The length with the largest Σ log p wins. Ends, padding and
+//! immediate repetitions are then dropped.
+
+use padir_base::TokenId;
+use padir_base::random::{Purpose, Seed};
+use padir_checkpoint::{InitialTokens, ModelConfig};
+use padir_model::{Network, Pass, Sentences};
+
+use super::Decoding;
+
+/// A translation of one length.
+#[derive(Clone, Debug)]
+struct Draft {
+    sentence: usize,
+    tokens: Vec<u32>,
+    log_p: f32,
+    done: bool,
+}
+
+/// `numbers` are the sentences' places in the whole set: initial tokens depend on nothing else.
+pub(super) fn refine(
+    network: &Network,
+    how: Decoding,
+    sources: &Sentences,
+    numbers: &[usize],
+    known: &[usize],
+) -> Vec<Vec<u32>> {
+    let pass = Pass::evaluation(how.fused);
+    let encoded = network.encode(&pass, sources);
+    let foretold = network.foretell(&encoded, how.settings.lengths.max(1) as usize);
+    let limit = network
+        .config()
+        .parallel()
+        .map_or(1, |p| p.max_positions)
+        .min(how.settings.max_length as usize);
+    let mut drafts = Vec::new();
+    for (sentence, lengths) in foretold.iter().enumerate() {
+        let oracle = [(known[sentence].max(1), 0.0)];
+        let lengths = if lengths.is_empty() { &oracle[..] } else { lengths };
+        for &(length, _) in lengths {
+            let tokens = initial(network.config(), numbers[sentence], length.min(limit));
+            drafts.push(Draft { sentence, tokens, log_p: f32::NEG_INFINITY, done: false });
+        }
+    }
+    for _ in 0..how.settings.steps {
+        let live: Vec<usize> = (0..drafts.len()).filter(|&i| !drafts[i].done).collect();
+        if live.is_empty() {
+            break;
+        }
+        let inputs = Sentences::new(live.iter().map(|&i| drafts[i].tokens.as_slice()));
+        let sentences: Vec<usize> = live.iter().map(|&i| drafts[i].sentence).collect();
+        let states = network.decode(&pass, &inputs, &encoded.choose(&pass, &sentences));
+        let best = network.top(&states, 1);
+        for (&i, range) in live.iter().zip(inputs.rows.ranges()) {
+            let draft = &mut drafts[i];
+            let chosen = &best[range];
+            let tokens: Vec<u32> = chosen.iter().map(|best| best[0].0).collect();
+            draft.log_p = chosen.iter().map(|best| best[0].1).sum();
+            draft.done = tokens == draft.tokens;
+            draft.tokens = tokens;
+        }
+    }
+    let mut best: Vec<Option<&Draft>> = vec![None; sources.rows.len()];
+    for draft in &drafts {
+        let place = &mut best[draft.sentence];
+        if place.is_none_or(|old| draft.log_p > old.log_p) {
+            *place = Some(draft);
+        }
+    }
+    best.into_iter()
+        .map(|draft| draft.map_or_else(Vec::new, |draft| clean(&draft.tokens)))
+        .collect()
+}
+
+/// What the first step reads.
+fn initial(config: &ModelConfig, number: usize, length: usize) -> Vec<u32> {
+    let mut chance = Seed(0).stream(Purpose::Start, number as u64);
+    let range = &config.symbols.random;
+    let mask = config
+        .symbols
+        .mask
+        .filter(|_| config.parallel().is_some_and(|p| p.initial == InitialTokens::Mask));
+    let mut tokens: Vec<u32> = (1..length)
+        .map(|_| {
+            let random = range.start + chance.below(u64::from(range.end - range.start)) as u32;
+            mask.map_or(random, |mask| mask.0)
+        })
+        .collect();
+    tokens.push(TokenId::EOS.0);
+    tokens
+}
+
+/// Drops ends, padding and immediate repetitions.
+fn clean(tokens: &[u32]) -> Vec<u32> {
+    let mut kept: Vec<u32> =
+        tokens.iter().copied().filter(|&t| t != TokenId::EOS.0 && t != TokenId::PAD.0).collect();
+    kept.dedup();
+    kept
+}

@@ -1,0 +1,125 @@
+//! Dev sets: what is watched while a network learns.
+
+use padir_base::random::{Purpose, Seed};
+use padir_model::{Network, Pass, Sentences};
+use padir_score::{Bleu, Chrf, ExactMatch, Metric, References, Stutter, corpus_score};
+use padir_text::vocab::Vocabulary;
+
+use crate::decoding::{Decoding, translate};
+use crate::objective::{Objective, Pairs, Tally};
+
+/// Pairs of text and their tokens.
+#[derive(Clone, Debug)]
+pub struct DevSet {
+    /// Its name.
+    pub name: String,
+    /// The references.
+    pub references: Vec<String>,
+    /// The sources as tokens with their ends.
+    pub sources: Vec<Vec<u32>>,
+    /// The targets likewise.
+    pub targets: Vec<Vec<u32>>,
+}
+
+/// What an evaluation found.
+#[derive(Clone, Debug, Default)]
+pub struct Evaluation {
+    /// What the objective counted.
+    pub tally: Tally,
+    /// Scores of real decoding: name and value.
+    pub scores: Vec<(&'static str, f64)>,
+    /// Translations, in the order of the set.
+    pub outputs: Vec<String>,
+}
+
+/// Tokens of a batch of evaluation.
+const TOKENS: usize = 4096;
+
+impl DevSet {
+    /// Encodes lines.
+    pub fn new(name: &str, lines: Vec<(String, String)>, vocabulary: &Vocabulary) -> Self {
+        let mut encoder = vocabulary.encoder();
+        let mut encode = |text: &str| {
+            let mut ids = Vec::new();
+            encoder.encode_into(text, &mut ids);
+            ids.iter()
+                .map(|token| token.0)
+                .chain([padir_base::TokenId::EOS.0])
+                .collect::<Vec<u32>>()
+        };
+        let sources = lines.iter().map(|(source, _)| encode(source)).collect();
+        let targets = lines.iter().map(|(_, target)| encode(target)).collect();
+        let references = lines.into_iter().map(|(_, target)| target).collect();
+        Self { name: name.to_owned(), references, sources, targets }
+    }
+
+    /// The losses of the whole set, without dropout. The objective's chance is the same every time.
+    pub fn losses(&self, network: &Network, objective: &dyn Objective, fused: bool) -> Tally {
+        let limit =
+            network.config().parallel().map_or(usize::MAX, |parallel| parallel.max_positions);
+        let mut order: Vec<usize> =
+            (0..self.sources.len()).filter(|&i| self.targets[i].len() <= limit).collect();
+        order.sort_by_key(|&i| (self.targets[i].len(), self.sources[i].len()));
+        let mut tally = Tally::default();
+        let mut first = 0;
+        while first < order.len() {
+            let mut tokens = 0;
+            let mut end = first;
+            while end < order.len() && (end == first || tokens < TOKENS) {
+                tokens += self.sources[order[end]].len() + self.targets[order[end]].len();
+                end += 1;
+            }
+            let group = &order[first..end];
+            let pairs = Pairs {
+                sources: Sentences::new(group.iter().map(|&i| self.sources[i].as_slice())),
+                targets: Sentences::new(group.iter().map(|&i| self.targets[i].as_slice())),
+            };
+            let mut chance = Seed(0).stream(Purpose::Corruption, first as u64);
+            let pass = Pass::evaluation(fused);
+            tally.add(&objective.losses(network, &pass, &pairs, &mut chance).tally);
+            first = end;
+        }
+        tally
+    }
+
+    /// Losses and, of the first lines, translations and their scores.
+    pub fn evaluate(
+        &self,
+        network: &Network,
+        objective: &dyn Objective,
+        decoding: Decoding,
+        vocabulary: &Vocabulary,
+    ) -> Evaluation {
+        let tally = self.losses(network, objective, decoding.fused);
+        let lines = (decoding.settings.lines.min(self.sources.len() as u64)) as usize;
+        if lines == 0 {
+            return Evaluation { tally, ..Evaluation::default() };
+        }
+        let outputs = translate(network, decoding, &self.sources[..lines], &self.targets[..lines]);
+        let outputs: Vec<String> = outputs
+            .iter()
+            .map(|ids| {
+                let ids: Vec<_> = ids.iter().map(|&id| padir_base::TokenId(id)).collect();
+                vocabulary.decode(&ids)
+            })
+            .collect();
+        let scores = score(&outputs, &self.references[..lines]);
+        Evaluation { tally, scores, outputs }
+    }
+}
+
+fn score(outputs: &[String], references: &[String]) -> Vec<(&'static str, f64)> {
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
+    let references: Vec<&str> = references.iter().map(String::as_str).collect();
+    let Ok(references) = References::new(&[references]) else { return Vec::new() };
+    let metrics: [(&'static str, Box<dyn Metric>); 4] = [
+        ("bleu", Box::new(Bleu::default())),
+        ("chrf", Box::new(Chrf::default())),
+        ("exact_match", Box::new(ExactMatch::default())),
+        ("stutter", Box::new(Stutter::default())),
+    ];
+    let value = |metric: &dyn Metric| {
+        corpus_score(metric, &outputs, &references).ok().map(|score| score.value)
+    };
+    metrics.iter().filter_map(|(name, metric)| Some((*name, value(metric.as_ref())?))).collect()
+}

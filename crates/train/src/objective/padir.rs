@@ -1,0 +1,95 @@
+//! Restoring corrupted targets in several stages.
+//!
+//! ```text
+//! X⁰ = corrupt(y) ─► decoder ─► loss¹, X¹ = argmax ─► decoder ─► loss², …
+//! ```
+//!
+//! The encoder runs once: with the dropout masks fixed for the whole step, running it again would give the same. No gradient
+//! passes from stage to stage. Sentences keep their rows without padding, so nothing ever stands where nothing should.
+
+use std::sync::Arc;
+
+use padir_base::random::Stream;
+use padir_model::ops::Targets;
+use padir_model::{Network, Pass};
+
+use super::corruption::{Corrupted, Fate};
+use super::{Losses, Objective, Pairs, Tally};
+use crate::config::{FirstStage, Padir, Reduce};
+
+/// The objective of parallel decoding by iterative refinement.
+#[derive(Clone, Copy, Debug)]
+pub struct Refinement {
+    /// Stages, corruption and weights.
+    pub settings: Padir,
+    /// The mass spread over all tokens.
+    pub smoothing: f32,
+    /// Pulls the normaliser towards 1.
+    pub z_loss: f32,
+}
+
+impl Refinement {
+    /// The weights of the first stage; empty if all count alike.
+    fn first_weights(&self, corrupted: &[Corrupted], each: f32) -> Vec<f32> {
+        let counts = |fate: Fate| match self.settings.first_stage {
+            FirstStage::All => true,
+            FirstStage::Noise => fate != Fate::Spared,
+            FirstStage::Mask => fate == Fate::Masked,
+        };
+        let fates = corrupted.iter().flat_map(|sentence| &sentence.fates);
+        fates.map(|&fate| if counts(fate) { each } else { 0.0 }).collect()
+    }
+}
+
+impl Objective for Refinement {
+    fn losses(&self, network: &Network, pass: &Pass, pairs: &Pairs, chance: &mut Stream) -> Losses {
+        let settings = &self.settings;
+        let symbols = &network.config().symbols;
+        let corrupted: Vec<Corrupted> =
+            pairs.targets.iter().map(|y| settings.corruption.apply(y, symbols, chance)).collect();
+        let each = match settings.reduce {
+            Reduce::Sum => 1.0,
+            Reduce::Mean => 1.0 / settings.stages as f32,
+        };
+        let classes = pairs.targets.ids.to_vec();
+        let mut tally = Tally::of(pairs);
+        let encoded = network.encode(pass, &pairs.sources);
+        let lengths: Vec<usize> = pairs.targets.rows.lengths().collect();
+        let weight = settings.length_weight;
+        let length = network.length_loss(
+            pass,
+            &encoded,
+            &lengths,
+            weight as f32,
+            self.smoothing,
+            self.z_loss,
+        );
+        let mut total = length.map(|(loss, outcome)| {
+            tally.take_length(outcome, weight);
+            loss
+        });
+        let mut tokens: Vec<u32> =
+            corrupted.iter().flat_map(|sentence| &sentence.tokens).copied().collect();
+        for stage in 0..settings.stages {
+            let weights = if stage == 0 {
+                self.first_weights(&corrupted, each)
+            } else {
+                vec![each; classes.len()]
+            };
+            let targets = Arc::new(Targets { classes: classes.clone(), weights });
+            let states = network.decode(pass, &pairs.targets.with_ids(tokens), &encoded);
+            let (loss, outcome) =
+                network.token_loss(pass, &states, &targets, self.smoothing, self.z_loss);
+            tally.take_stage(&outcome);
+            if each != 0.0 {
+                tally.entropy /= f64::from(each);
+            }
+            total = Some(match total {
+                Some(total) => total + loss,
+                None => loss,
+            });
+            tokens = outcome.best;
+        }
+        Losses { total: total.expect("there is at least one stage"), tally }
+    }
+}
