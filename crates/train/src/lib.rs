@@ -5,4 +5,6 @@ pub mod decoding;
 pub mod devset;
 pub mod learner;
 pub mod objective;
+pub mod record;
+pub mod rundir;
 pub mod schedule;

@@ -51,14 +51,17 @@ impl DataConfig {
         Self { train, dev, vocabulary }
     }
 
-    /// Every file that a run reads, in an order that depends on the configuration alone.
-    pub fn files(&self) -> Vec<&PathBuf> {
-        let train = match &self.train {
+    /// The text files to learn from; none if the pairs come as shards.
+    pub fn train_files(&self) -> Vec<&PathBuf> {
+        match &self.train {
             TrainData::Files(files) => files.all(),
             TrainData::Shards { .. } => Vec::new(),
-        };
-        let dev = self.dev.values().flat_map(TextFiles::all);
-        train.into_iter().chain(dev).chain([&self.vocabulary]).collect()
+        }
+    }
+
+    /// The files of all dev sets.
+    pub fn dev_files(&self) -> Vec<&PathBuf> {
+        self.dev.values().flat_map(TextFiles::all).collect()
     }
 }
 

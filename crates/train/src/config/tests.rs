@@ -111,7 +111,7 @@ fn settings_arrive() {
     let batch = config.batch_config();
     assert_eq!(batch.accumulate, 4);
     assert_eq!(batch.layout, padir_text::batch::Layout::Padded { multiple: 8 });
-    assert_eq!(config.data.files().len(), 7);
+    assert_eq!((config.data.train_files().len(), config.data.dev_files().len()), (4, 2));
     assert!(matches!(config.optimiser.optimiser(),
         padir_kernels::optimiser::Optimiser::AdamW(adamw) if adamw.beta2.to_bits() == 0.98_f64.to_bits()));
 }

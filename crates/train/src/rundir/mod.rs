@@ -1,0 +1,175 @@
+//! The directory of a run: what it is, who works in it, and how it stands.
+//!
+//! ```text
+//! config.toml      the configuration, every default spelled out
+//! manifest.json    versions, seed, and the hash of every file that was read
+//! status.json      running, or how the run ended
+//! run.lock         held while a trainer works here; its process id
+//! metrics.jsonl    the record, and events.out.tfevents.* for TensorBoard
+//! ```
+//!
+//! The lock is the operating system's, so that a killed trainer leaves none behind. A resumed run
+//! must have the configuration, the vocabulary and the training data it was begun with.
+
+mod lock;
+mod manifest;
+mod status;
+mod summary;
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use padir_base::file::{FileError, write_atomically};
+use padir_base::manifest::{Manifest, ManifestError};
+use padir_text::shard::ShardError;
+use thiserror::Error;
+
+use crate::config::{Config, ConfigError};
+use crate::record::RecordError;
+
+pub use lock::{Lock, holder};
+pub use manifest::manifest_of;
+pub use status::{Standing, Status};
+pub use summary::{RunKind, Summary, find};
+
+/// The file name of a run's configuration.
+pub const CONFIG: &str = "config.toml";
+
+/// A directory cannot be that of a run.
+#[derive(Debug, Error)]
+pub enum RunDirError {
+    /// There is a run in it.
+    #[error("there is a run in {}", .0.display())]
+    Taken(PathBuf),
+    /// There is none in it.
+    #[error("there is no run in {}", .0.display())]
+    Absent(PathBuf),
+    /// Another trainer works in it.
+    #[error("another trainer works in {}{}", path.display(), pid_text(*pid))]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+        /// Its process, if it is known.
+        pid: Option<u32>,
+    },
+    /// What is resumed is not what was begun.
+    #[error("the run in {} was begun differently:{}", path.display(), list(differences))]
+    Different {
+        /// The directory.
+        path: PathBuf,
+        /// One sentence for each difference.
+        differences: Vec<String>,
+    },
+    /// A file of the run cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of the run cannot be made.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The status is not one.
+    #[error("{} is not the status of a run", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// A file could not be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The configuration of the run cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The manifest of the run, or a file it names, cannot be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The record of the run cannot be read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The shards cannot be read.
+    #[error(transparent)]
+    Shards(#[from] ShardError),
+}
+
+fn pid_text(pid: Option<u32>) -> String {
+    pid.map_or(String::new(), |pid| format!(" (process {pid})"))
+}
+
+fn list(sentences: &[String]) -> String {
+    sentences.iter().flat_map(|sentence| ["\n  ", sentence]).collect()
+}
+
+/// The directory of a run that this process works in.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    /// Released when the process ends, however it ends.
+    _lock: Lock,
+}
+
+impl RunDir {
+    /// Makes the directory of a new run and writes down what it is.
+    ///
+    /// # Errors
+    /// If there is a run in it, another trainer works in it, or it cannot be written to.
+    pub fn begin(config: &Config, manifest: &Manifest) -> Result<Self, RunDirError> {
+        let path = config.run.dir.clone();
+        fs::create_dir_all(&path)
+            .map_err(|source| RunDirError::Write { path: path.clone(), source })?;
+        let lock = Lock::take(&path)?;
+        if path.join(CONFIG).exists() {
+            return Err(RunDirError::Taken(path));
+        }
+        manifest.save(&path)?;
+        // Last: with it there is a run in the directory.
+        write_atomically(path.join(CONFIG), config.to_toml().as_bytes())?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Opens the directory of a run to go on with it. Budgets may have changed: they are written
+    /// down anew.
+    ///
+    /// # Errors
+    /// If there is no run in it, another trainer works in it, or it was begun differently.
+    pub fn resume(config: &Config, manifest: &Manifest) -> Result<Self, RunDirError> {
+        let path = config.run.dir.clone();
+        if !path.join(CONFIG).exists() {
+            return Err(RunDirError::Absent(path));
+        }
+        let lock = Lock::take(&path)?;
+        let mut differences = Config::recall(path.join(CONFIG))?.differences(config);
+        differences.extend(manifest::differences(&Manifest::load(&path)?, manifest));
+        if !differences.is_empty() {
+            return Err(RunDirError::Different { path, differences });
+        }
+        manifest.save(&path)?;
+        write_atomically(path.join(CONFIG), config.to_toml().as_bytes())?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes down how the run stands.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn set_status(&self, status: &Status) -> Result<(), RunDirError> {
+        status.save(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Directories that are taken, locked, changed and left behind.
+
+use padir_base::hash::hash_bytes;
+use padir_base::manifest::DataFile;
+
+use super::*;
+use crate::record::{Kind, Recorder, Row};
+
+struct Scene {
+    home: tempfile::TempDir,
+    config: Config,
+}
+
+/// Data and a configuration; the vocabulary is no real one, which only reading would notice.
+fn scene() -> Scene {
+    let home = tempfile::tempdir().unwrap();
+    for name in ["v.model", "a.en", "a.de", "d.en", "d.de"] {
+        fs::write(home.path().join(name), name).unwrap();
+    }
+    let at = |name: &str| home.path().join(name).display().to_string();
+    let text = format!(
+        "[data]\nvocabulary = {:?}\ntrain = {{ source = {:?}, target = {:?} }}\n\
+         dev.dev = {{ source = {:?}, target = {:?} }}\n[run]\ndir = {:?}\n",
+        at("v.model"),
+        at("a.en"),
+        at("a.de"),
+        at("d.en"),
+        at("d.de"),
+        at("run"),
+    );
+    let path = home.path().join("c.toml");
+    fs::write(&path, text).unwrap();
+    let config = Config::recall(path).unwrap();
+    Scene { home, config }
+}
+
+impl Scene {
+    fn manifest(&self) -> Manifest {
+        manifest_of(&self.config).unwrap()
+    }
+}
+
+#[test]
+fn a_run_is_begun_once_and_resumed() {
+    let mut scene = scene();
+    let manifest = scene.manifest();
+    assert!(matches!(RunDir::resume(&scene.config, &manifest), Err(RunDirError::Absent(_))));
+    let run = RunDir::begin(&scene.config, &manifest).unwrap();
+    assert_eq!(Config::recall(run.path().join(CONFIG)).unwrap(), scene.config);
+    drop(run);
+    assert!(matches!(RunDir::begin(&scene.config, &manifest), Err(RunDirError::Taken(_))));
+    scene.config.run.max_steps = 5;
+    let run = RunDir::resume(&scene.config, &manifest).unwrap();
+    assert_eq!(Config::recall(run.path().join(CONFIG)).unwrap().run.max_steps, 5);
+}
+
+#[test]
+fn two_trainers_do_not_share_a_directory() {
+    let scene = scene();
+    let run = RunDir::begin(&scene.config, &scene.manifest()).unwrap();
+    assert_eq!(holder(run.path()), Some(std::process::id()));
+    let error = RunDir::resume(&scene.config, &scene.manifest()).unwrap_err().to_string();
+    assert!(error.starts_with("another trainer works in "), "{error}");
+    assert!(error.contains(&format!("(process {})", std::process::id())), "{error}");
+    drop(run);
+    assert_eq!(holder(&scene.config.run.dir), None);
+    assert!(RunDir::resume(&scene.config, &scene.manifest()).is_ok());
+}
+
+#[test]
+fn what_changed_is_named() {
+    let mut scene = scene();
+    let path = RunDir::begin(&scene.config, &scene.manifest()).unwrap().path().to_owned();
+    fs::write(scene.home.path().join("v.model"), "another").unwrap();
+    fs::write(scene.home.path().join("a.de"), "longer than before").unwrap();
+    fs::write(scene.home.path().join("d.de"), "dev sets may change").unwrap();
+    scene.config.optimiser.clip_norm = 1.0;
+    let error = RunDir::resume(&scene.config, &scene.manifest()).unwrap_err().to_string();
+    let expected = [
+        format!("the run in {} was begun differently:", path.display()),
+        "`optimiser.clip_norm` was 0.0 and is 1.0".to_owned(),
+        "the vocabulary ".to_owned(),
+        "the training data ".to_owned(),
+    ];
+    assert_eq!(error.lines().count(), 4, "{error}");
+    for (line, expected) in error.lines().zip(expected) {
+        assert!(line.trim_start().starts_with(&expected), "{expected:?}: {error}");
+    }
+    assert!(error.contains("a.de had 4 bytes with the hash "), "{error}");
+}
+
+#[test]
+fn more_training_data_are_other_training_data() {
+    let scene = scene();
+    RunDir::begin(&scene.config, &scene.manifest()).unwrap();
+    let mut manifest = scene.manifest();
+    manifest.config["data"]["train"]["source"].as_array_mut().unwrap().push("b".into());
+    manifest.data.insert(1, DataFile { path: "b".into(), bytes: 1, sha256: hash_bytes(b"b") });
+    let error = RunDir::resume(&scene.config, &manifest).unwrap_err().to_string();
+    assert!(error.ends_with("there were 2 files of training data and are 3"), "{error}");
+}
+
+#[test]
+fn a_run_is_summed_up() {
+    let scene = scene();
+    let path = scene.config.run.dir.clone();
+    assert!(matches!(Summary::read(&path), Err(RunDirError::Absent(_))));
+    let run = RunDir::begin(&scene.config, &scene.manifest()).unwrap();
+    assert_eq!(Summary::read(&path).unwrap().standing, Standing::Running);
+    let mut recorder = Recorder::begin(&path).unwrap();
+    for (step, loss, bleu) in [(10, 3.0, 1.0), (20, 2.0, f64::NAN), (30, 2.5, 7.0)] {
+        recorder.append(&Row::now(Kind::Train, step, 1.0, 9).with("loss", 0.1)).unwrap();
+        let row = Row::now(Kind::Eval, step, 60.0, 900 * step).with("dev.loss", loss);
+        recorder.append(&row.with("dev.bleu", bleu)).unwrap();
+    }
+    let status = Status { standing: Standing::Running, parameters: 7, reason: None };
+    run.set_status(&status).unwrap();
+    drop(run);
+    let summary = Summary::read(&path).unwrap();
+    assert_eq!((summary.name.as_str(), summary.kind), ("run", RunKind::Padir));
+    assert_eq!((summary.steps, summary.tokens, summary.parameters), (30, 27_000, Some(7)));
+    assert_eq!(summary.standing, Standing::Stopped, "its process is gone");
+    assert_eq!((summary.best["dev.loss"].step, summary.best["dev.bleu"].step), (20, 30));
+    assert_eq!(summary.curve("dev.bleu"), [(10, 1.0), (30, 7.0)]);
+    assert_eq!(find(scene.home.path()).unwrap(), [path]);
+}
