@@ -16,7 +16,7 @@ pub mod ops;
 pub mod pass;
 pub mod weight;
 
-pub use burn::tensor::{Device, Tensor};
+pub use burn::tensor::{Device, DeviceKind, Tensor};
 pub use gradients::Gradients;
 pub use network::{Encoded, Network, NetworkError, Sentences};
 pub use pass::{DropoutKey, Pass};

@@ -69,6 +69,13 @@ impl Console {
         BufWriter::with_capacity(1 << 16, io::stdout().lock())
     }
 
+    /// Prints a text.
+    pub(crate) fn print(&self, text: &str) -> Result<()> {
+        let mut out = self.out();
+        out.write_all(text.as_bytes())?;
+        Ok(out.flush()?)
+    }
+
     /// Prints one value as pretty JSON.
     pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<()> {
         let mut out = self.out();

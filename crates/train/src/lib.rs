@@ -1,6 +1,7 @@
 //! Learning: objectives, schedules, the loop and its records.
 
 pub mod config;
+pub mod data;
 pub mod decoding;
 pub mod devset;
 pub mod learner;
@@ -8,3 +9,5 @@ pub mod objective;
 pub mod record;
 pub mod rundir;
 pub mod schedule;
+pub mod state;
+pub mod trainer;

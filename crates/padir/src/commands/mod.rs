@@ -3,7 +3,9 @@
 mod completions;
 mod data;
 mod lab;
+mod runs;
 mod score;
+mod train;
 pub(crate) mod vocab;
 
 use anyhow::Result;
@@ -16,7 +18,9 @@ pub(crate) enum Command {
     Completions(completions::Completions),
     Data(data::Data),
     Lab(lab::Lab),
+    Runs(runs::Runs),
     Score(score::Score),
+    Train(train::Train),
     Vocab(vocab::Vocab),
 }
 
@@ -26,7 +30,9 @@ impl Command {
             Self::Completions(command) => command.run(console),
             Self::Data(command) => command.run(console),
             Self::Lab(command) => command.run(console),
+            Self::Runs(command) => command.run(console),
             Self::Score(command) => command.run(console),
+            Self::Train(command) => command.run(console),
             Self::Vocab(command) => command.run(console),
         }
     }

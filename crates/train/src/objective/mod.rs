@@ -13,6 +13,7 @@ use padir_model::Tensor;
 use padir_model::length::LengthOutcome;
 use padir_model::{Network, Pass, Sentences};
 use padir_text::batch::{Batch, Rows};
+use serde::{Deserialize, Serialize};
 
 pub use autoregressive::Autoregressive;
 pub use padir::Refinement;
@@ -57,7 +58,7 @@ pub struct Losses {
 }
 
 /// Sums over batches: what curves are made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// The loss with everything in it.
     pub loss: f64,

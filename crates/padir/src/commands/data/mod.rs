@@ -7,7 +7,7 @@ mod inspect;
 mod make;
 mod shards;
 mod split;
-mod table;
+pub(super) mod table;
 
 use anyhow::Result;
 

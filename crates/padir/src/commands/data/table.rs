@@ -4,17 +4,17 @@ use std::io::{self, Write};
 
 /// Rows of cells; the first column is aligned left, the others right.
 #[derive(Default)]
-pub(super) struct Table {
+pub(in crate::commands) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(super) fn row<const N: usize>(&mut self, cells: [&str; N]) -> &mut Self {
+    pub(in crate::commands) fn row<const N: usize>(&mut self, cells: [&str; N]) -> &mut Self {
         self.rows.push(cells.iter().map(|&cell| cell.to_owned()).collect());
         self
     }
 
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(in crate::commands) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
@@ -37,7 +37,7 @@ impl Table {
 }
 
 /// A number with a thin grouping that copies well: 1,234,567.
-pub(super) fn grouped(n: u64) -> String {
+pub(in crate::commands) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -50,12 +50,12 @@ pub(super) fn grouped(n: u64) -> String {
 }
 
 /// A number of pairs, in words: `1 pair`, `1,000 pairs`.
-pub(super) fn pairs(n: u64) -> String {
+pub(in crate::commands) fn pairs(n: u64) -> String {
     format!("{} {}", grouped(n), if n == 1 { "pair" } else { "pairs" })
 }
 
 /// A share in per cent.
-pub(super) fn percent(part: u64, whole: u64) -> String {
+pub(in crate::commands) fn percent(part: u64, whole: u64) -> String {
     let share = if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
     format!("{share:.2} %")
 }

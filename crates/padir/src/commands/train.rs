@@ -1,0 +1,209 @@
+//! `padir train`: a network from two text files and one configuration.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use indicatif::ProgressBar;
+use padir_train::config::{Config, MANUAL};
+use padir_train::devset::Evaluation;
+use padir_train::rundir::RunDirError;
+use padir_train::trainer::{Ending, Moment, Observer, TrainError, train};
+use serde_json::json;
+
+use crate::console::Console;
+use crate::hint::WithHint;
+
+/// Train a model.
+///
+/// One TOML file says what is learnt from what; --manual prints one with every key. Everything about a
+/// run is in its directory: the resolved configuration, hashes of all it read, metrics.jsonl, TensorBoard
+/// events, checkpoints, the best model. Ctrl-C saves and ends; --resume goes on, to the bit.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  padir train --manual > en-de.toml
+  padir train en-de.toml
+  padir train en-de.toml --set run.dir=runs/try --set run.max_minutes=10
+  padir train en-de.toml --resume
+  tensorboard --logdir runs")]
+pub(crate) struct Train {
+    /// The configuration.
+    #[arg(value_name = "CONFIG", required_unless_present = "manual")]
+    config: Option<PathBuf>,
+
+    /// Override a key of the configuration.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    /// Go on with the run that stands in the directory.
+    #[arg(long)]
+    resume: bool,
+
+    /// Read and check the configuration, print it with all its defaults, and end.
+    #[arg(long)]
+    check: bool,
+
+    /// Print a configuration with every key and what it means, and end.
+    #[arg(long)]
+    manual: bool,
+}
+
+impl Train {
+    pub(crate) fn run(self, console: &Console) -> Result<()> {
+        if self.manual {
+            return console.print(MANUAL);
+        }
+        let path = self.config.context("there is no configuration")?;
+        let config = Config::read(&path, &self.set)
+            .hint("`padir train --manual` prints a configuration with every key")?;
+        if self.check {
+            return console.print(&config.to_toml());
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+            .context("cannot listen for Ctrl-C")?;
+        let mut watcher = Watcher::new(console, &config);
+        let mut work = || train(&config, self.resume, &mut watcher, &stop);
+        let ending = if config.run.threads == 0 {
+            work()
+        } else {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(config.run.threads).build();
+            pool.context("cannot start the worker threads")?.install(work)
+        };
+        watcher.bar.finish_and_clear();
+        let best = watcher.last.take();
+        let ending = advise(ending)?;
+        let again = if ending == Ending::Stopped { "; --resume goes on" } else { "" };
+        console.note(format!("ended: {}{again}", ending.reason()));
+        if console.wants_json() {
+            let summary = json!({
+                "directory": config.run.dir,
+                "ending": ending.reason(),
+                "step": watcher.step,
+                "evaluation": best,
+            });
+            return console.print_json(&summary);
+        }
+        Ok(())
+    }
+}
+
+/// Says what can be done about an error.
+fn advise(ending: Result<Ending, TrainError>) -> Result<Ending> {
+    let advice = match &ending {
+        Err(TrainError::RunDir(RunDirError::Taken(_))) => {
+            "--resume goes on with it; --set run.dir=… begins another"
+        }
+        Err(TrainError::RunDir(RunDirError::Absent(_))) => "leave --resume out to begin it",
+        Err(TrainError::RunDir(RunDirError::Different { .. })) => {
+            "resume with what it was begun with, or begin another run with --set run.dir=…"
+        }
+        Err(TrainError::NotFinite { .. }) => {
+            "a lower optimiser.schedule.peak, a longer warmup or optimiser.clip_norm = 1 usually help"
+        }
+        Err(TrainError::State(_)) => {
+            "an older checkpoint of the run may still be good: remove the newest"
+        }
+        _ => return Ok(ending?),
+    };
+    ending.hint(advice)
+}
+
+/// Shows a run as it goes: a bar on a terminal, plain lines elsewhere.
+struct Watcher<'a> {
+    console: &'a Console,
+    bar: ProgressBar,
+    step: u64,
+    last: Option<serde_json::Value>,
+}
+
+impl<'a> Watcher<'a> {
+    fn new(console: &'a Console, config: &Config) -> Self {
+        let bar = console.progress("steps", config.run.max_steps);
+        Self { console, bar, step: 0, last: None }
+    }
+
+    fn say(&self, text: &str) {
+        self.bar.suspend(|| self.console.note(text));
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn note(&mut self, text: &str) {
+        self.say(text);
+    }
+
+    fn stepped(&mut self, moment: &Moment) {
+        self.step = moment.step;
+        self.bar.set_position(moment.step);
+        if !moment.recorded {
+            return;
+        }
+        let memory = memory().map_or(String::new(), |bytes| format!(", {} MB", bytes >> 20));
+        let left = moment.last.filter(|_| moment.step > 0).map(|last| {
+            let seconds =
+                moment.seconds / moment.step as f64 * last.saturating_sub(moment.step) as f64;
+            format!(", {} to go", clock(seconds))
+        });
+        self.say(&format!(
+            "step {} (epoch {}): loss {:.4}, {:.0} tokens/s, rate {:.2e}{memory}, {}{}",
+            moment.step,
+            moment.epoch,
+            moment.loss,
+            moment.speed,
+            moment.rate,
+            clock(moment.seconds),
+            left.unwrap_or_default(),
+        ));
+    }
+
+    fn evaluated(&mut self, step: u64, set: &str, evaluation: &Evaluation) {
+        let tally = &evaluation.tally;
+        let mut text = format!(
+            "step {step}, {set}: loss {:.4}, accuracy {:.1} %",
+            tally.mean_loss(),
+            100.0 * tally.accuracy()
+        );
+        if let Some(accuracy) = tally.length_accuracy() {
+            text += &format!(", lengths {:.1} %", 100.0 * accuracy);
+        }
+        for (name, value) in &evaluation.scores {
+            text += &format!(", {name} {value:.2}");
+        }
+        self.say(&text);
+        if let Some(example) = evaluation.outputs.first() {
+            self.say(&format!("  {example}"));
+        }
+        let mut scores = serde_json::Map::new();
+        scores.insert("loss".to_owned(), json!(tally.mean_loss()));
+        scores.extend(
+            evaluation.scores.iter().map(|(name, value)| ((*name).to_owned(), json!(value))),
+        );
+        self.last = Some(json!({"step": step, "set": set, "scores": scores}));
+    }
+}
+
+/// Hours, minutes and seconds.
+fn clock(seconds: f64) -> String {
+    let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e9)).as_secs();
+    format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+}
+
+/// The memory this process holds, where the system tells.
+pub(crate) fn memory() -> Option<u64> {
+    status_bytes("VmRSS:")
+}
+
+/// The most memory this process held, where the system tells.
+pub(crate) fn peak_memory() -> Option<u64> {
+    status_bytes("VmHWM:")
+}
+
+fn status_bytes(key: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
+}

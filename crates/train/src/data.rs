@@ -1,0 +1,131 @@
+//! The data of a run: shards to learn from, dev sets to watch.
+
+use std::path::Path;
+
+use padir_base::TokenId;
+use padir_text::corpus::{Corpus, Reading};
+use padir_text::origin::Origin;
+use padir_text::pair::{CorpusError, Pair};
+use padir_text::shard::{Extent, Lexicon, ShardError, ShardSet, ShardWriter};
+use padir_text::vocab::Vocabulary;
+use rayon::prelude::*;
+
+use crate::config::{Config, TextFiles, TrainData};
+use crate::devset::DevSet;
+
+/// The data cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// The text.
+    #[error("cannot read {corpus}")]
+    Corpus {
+        /// Which files.
+        corpus: String,
+        /// Why.
+        source: CorpusError,
+    },
+    /// The shards.
+    #[error(transparent)]
+    Shards(#[from] ShardError),
+}
+
+/// Pairs that are encoded together.
+const PORTION: usize = 8192;
+
+/// The shards to learn from. Text is encoded once, into the directory of the run.
+///
+/// # Errors
+/// If text or shards cannot be read, or the shards were made with another vocabulary.
+pub fn shards(
+    config: &Config,
+    vocabulary: &Vocabulary,
+    directory: &Path,
+) -> Result<ShardSet, DataError> {
+    let place = match &config.data.train {
+        TrainData::Shards { shards } => shards.clone(),
+        TrainData::Files(files) => {
+            let place = directory.join("data");
+            if !place.is_dir() {
+                encode(files, vocabulary, &place)?;
+            }
+            place
+        }
+    };
+    let shards = ShardSet::open(place)?;
+    shards.require_vocabulary(vocabulary.hash())?;
+    Ok(shards)
+}
+
+fn encode(files: &TextFiles, vocabulary: &Vocabulary, place: &Path) -> Result<(), DataError> {
+    let lexicon = Lexicon { hash: vocabulary.hash(), size: vocabulary.size() as u32 };
+    let mut writer = ShardWriter::create(place, lexicon, Extent::default())?;
+    for_portions(files, |portion| {
+        let encoded: Vec<(Vec<TokenId>, Vec<TokenId>)> = portion
+            .par_iter()
+            .with_min_len(64)
+            .map_init(
+                || vocabulary.encoder(),
+                |encoder, pair| {
+                    let (mut source, mut target) = (Vec::new(), Vec::new());
+                    encoder.encode_into(&pair.source, &mut source);
+                    encoder.encode_into(&pair.target, &mut target);
+                    (source, target)
+                },
+            )
+            .collect();
+        for (source, target) in &encoded {
+            // Sentences that no shard can hold are too long to learn from, too.
+            if source.len().max(target.len()) < padir_text::shard::MAX_LENGTH {
+                writer.push(source, target)?;
+            }
+        }
+        Ok(())
+    })?;
+    writer.finish(None)?;
+    Ok(())
+}
+
+/// Reads all pairs, some thousand at a time.
+fn for_portions(
+    files: &TextFiles,
+    mut take: impl FnMut(&[Pair]) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    for (source, target) in files.source.iter().zip(&files.target) {
+        let corpus = Corpus::Aligned { source: Origin::new(source), target: Origin::new(target) };
+        let name = || format!("{} and {}", source.display(), target.display());
+        let broken = |source| DataError::Corpus { corpus: name(), source };
+        let mut pairs = corpus.open(Reading::default()).map_err(broken)?;
+        loop {
+            let mut portion = Vec::new();
+            while portion.len() < PORTION {
+                let mut pair = Pair::default();
+                if !pairs.read(&mut pair).map_err(broken)? {
+                    break;
+                }
+                portion.push(pair);
+            }
+            if portion.is_empty() {
+                break;
+            }
+            take(&portion)?;
+        }
+    }
+    Ok(())
+}
+
+/// The dev sets, by name.
+///
+/// # Errors
+/// If one cannot be read.
+pub fn dev_sets(config: &Config, vocabulary: &Vocabulary) -> Result<Vec<DevSet>, DataError> {
+    let mut sets = Vec::new();
+    for (name, files) in &config.data.dev {
+        let mut lines = Vec::new();
+        for_portions(files, |portion| {
+            lines.extend(portion.iter().map(|pair| (pair.source.clone(), pair.target.clone())));
+            Ok(())
+        })?;
+        sets.push(DevSet::new(name, lines, vocabulary));
+    }
+    Ok(sets)
+}
