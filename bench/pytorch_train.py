@@ -9,7 +9,7 @@ Requirements: Python 3.11+, torch 2.15.0, safetensors 0.8.0, numpy 2.4.6; transf
     python bench/pytorch_train.py DIR --steps 20     # one run, one line, no commands
     python bench/pytorch_train.py DIR --check        # losses of 3 steps without dropout, gradient norms
     python bench/pytorch_train.py DIR --parity       # against transformers' T5: loss and gradients
-    python bench/pytorch_train.py --self-test        # parity of every variant on a made-up DIR
+    python bench/pytorch_train.py --self-test        # every variant on made-up data
 
 DIR holds batches.jsonl, one {"source": [[id...]...], "target": [[id...]...]} a line (rows end with EOS 1,
 0 is padding; a parallel decoder's batch may carry its corrupted "input"), config.json with T5's keys and
@@ -196,11 +196,6 @@ class Network:
         self.config, self.weights, self.variant = config, weights, variant
         self.dropout, self.shared_masks, self.z_loss = dropout, shared_masks, z_loss
         self.bucket_tables = {}
-        self.used = set()
-
-    def weight(self, name):
-        self.used.add(name)
-        return self.weights[name]
 
     # Pieces
 
@@ -214,7 +209,7 @@ class Network:
         return x * x.new_empty(x.shape[0], 1, x.shape[2]).bernoulli_(keep).div_(keep)
 
     def norm(self, x, name):
-        scale, epsilon = self.weight(name), self.config.layer_norm_epsilon
+        scale, epsilon = self.weights[name], self.config.layer_norm_epsilon
         if self.variant.norm == "fused":
             return F.rms_norm(x, scale.shape, scale, epsilon)
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon) * scale
@@ -222,9 +217,9 @@ class Network:
     def project(self, x, stem, parts):
         """The products of x with the matrices of parts, each [row, head, position, d_kv]."""
         if self.variant.projections == "joined" and len(parts) > 1:
-            products = F.linear(x, self.weight(f"{stem}.{parts}.weight")).chunk(len(parts), -1)
+            products = F.linear(x, self.weights[f"{stem}.{parts}.weight"]).chunk(len(parts), -1)
         else:
-            products = [F.linear(x, self.weight(f"{stem}.{part}.weight")) for part in parts]
+            products = [F.linear(x, self.weights[f"{stem}.{part}.weight"]) for part in parts]
         shape = (x.shape[0], x.shape[1], self.config.num_heads, self.config.d_kv)
         return [product.view(shape).transpose(1, 2) for product in products]
 
@@ -256,41 +251,41 @@ class Network:
         return bias.reshape(rows * heads, queries, keys) if self.variant.attention == "baddbmm" else bias
 
     def relative_bias(self, stack, length, bidirectional):
-        key = (length, bidirectional)
-        if key not in self.bucket_tables:
-            self.bucket_tables[key] = relative_buckets(
-                length,
-                self.config.relative_attention_num_buckets,
-                self.config.relative_attention_max_distance,
-                bidirectional,
-            )
-        table = self.weight(f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight")
-        return F.embedding(self.bucket_tables[key], table).permute(2, 0, 1)[None]  # [1, head, query, key]
+        sizes = self.config.relative_attention_num_buckets, self.config.relative_attention_max_distance
+        if torch.compiler.is_compiling():  # a memory of lengths would mean one compilation for each
+            buckets = relative_buckets(length, *sizes, bidirectional)
+        else:
+            key = (length, bidirectional)
+            if key not in self.bucket_tables:
+                self.bucket_tables[key] = relative_buckets(length, *sizes, bidirectional)
+            buckets = self.bucket_tables[key]
+        table = self.weights[f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"]
+        return F.embedding(buckets, table).permute(2, 0, 1)[None]  # [1, head, query, key]
 
     def self_attention(self, x, stem, bias):
         q, k, v = self.project(self.norm(x, f"{stem}.layer_norm.weight"), f"{stem}.SelfAttention", "qkv")
         mixed = self.attend(q, k, v, bias)
-        return x + self.drop(F.linear(mixed, self.weight(f"{stem}.SelfAttention.o.weight")))
+        return x + self.drop(F.linear(mixed, self.weights[f"{stem}.SelfAttention.o.weight"]))
 
     def cross_attention(self, x, encoded, stem, bias):
         (q,) = self.project(self.norm(x, f"{stem}.layer_norm.weight"), f"{stem}.EncDecAttention", "q")
         k, v = self.project(encoded, f"{stem}.EncDecAttention", "kv")
         mixed = self.attend(q, k, v, bias)
-        return x + self.drop(F.linear(mixed, self.weight(f"{stem}.EncDecAttention.o.weight")))
+        return x + self.drop(F.linear(mixed, self.weights[f"{stem}.EncDecAttention.o.weight"]))
 
     def positional_attention(self, x, stem, bias):
         """Queries and keys are positions, values the residual stream as it is; no output dropout."""
         rows, length, _ = x.shape
-        places = self.norm(self.weight("decoder.positions.weight")[None, :length], f"{stem}.layer_norm.weight")
+        places = self.norm(self.weights["decoder.positions.weight"][None, :length], f"{stem}.layer_norm.weight")
         q, k = self.project(places, stem, "qk")
         (v,) = self.project(x, stem, "v")
         mixed = self.attend(q.expand(rows, -1, -1, -1), k.expand(rows, -1, -1, -1), v, bias)
-        return x + F.linear(mixed, self.weight(f"{stem}.o.weight"))
+        return x + F.linear(mixed, self.weights[f"{stem}.o.weight"])
 
     def feed_forward(self, x, stem):
-        hidden = F.linear(self.norm(x, f"{stem}.layer_norm.weight"), self.weight(f"{stem}.DenseReluDense.wi.weight"))
+        hidden = F.linear(self.norm(x, f"{stem}.layer_norm.weight"), self.weights[f"{stem}.DenseReluDense.wi.weight"])
         hidden = self.drop(F.relu(hidden))
-        return x + self.drop(F.linear(hidden, self.weight(f"{stem}.DenseReluDense.wo.weight")))
+        return x + self.drop(F.linear(hidden, self.weights[f"{stem}.DenseReluDense.wo.weight"]))
 
     # Stacks
 
@@ -341,9 +336,9 @@ class Network:
     def token_loss(self, states, target, predictions=False):
         """Summed loss of decoder states [row, position, feature]; predictions [row, position] if wanted."""
         if self.config.tie_word_embeddings:
-            weight, states = self.weight("shared.weight"), states * self.config.d_model**-0.5
+            weight, states = self.weights["shared.weight"], states * self.config.d_model**-0.5
         else:
-            weight = self.weight("lm_head.weight")
+            weight = self.weights["lm_head.weight"]
         states, labels = states.flatten(0, 1), target.flatten()
         if self.variant.head == "padded":
             loss, logits = self.cross_entropy(states, weight, labels)
@@ -362,38 +357,38 @@ class Network:
     def embed(self, *ids):
         """One look-up for all, so that one dense gradient is made and not several."""
         flat = torch.cat([part.flatten() for part in ids])
-        found = F.embedding(flat, self.weight("shared.weight"))
+        found = F.embedding(flat, self.weights["shared.weight"])
         parts = found.split([part.numel() for part in ids])
         return [x.view(*part.shape, -1) for x, part in zip(parts, ids)]
 
     def loss(self, batch):
         """Loss per target token."""
-        total = self.parallel_loss(batch) if self.config.parallel else self.causal_loss(batch)
-        return total / batch.target_tokens
+        return self.summed_loss(batch.source, batch.target, batch.given) / batch.target_tokens
 
-    def causal_loss(self, batch):
-        source, target = batch.source, batch.target
+    def summed_loss(self, source, target, given):
+        return self.parallel_loss(source, target, given) if self.config.parallel else self.causal_loss(source, target)
+
+    def causal_loss(self, source, target):
         shifted = F.pad(target[:, :-1], (1, 0), value=PAD)  # T5 starts with the padding id
         from_source, from_target = self.embed(source, shifted)
         encoded = self.encode(source, from_source)
         return self.token_loss(self.decode(target, from_target, encoded, source), target)[0]
 
-    def corrupt(self, batch):
+    def corrupt(self, target):
         """The paper's law: 85 % uniform tokens from 3 on, never at EOS."""
-        target = batch.target
         noise = torch.rand(target.shape) >= self.config.padir.get("correct_prob", 0.15)
         noise &= (target != PAD) & (target != EOS)
         return torch.where(noise, torch.randint(3, self.config.vocab_size, target.shape), target)
 
-    def parallel_loss(self, batch):
+    def parallel_loss(self, source, target, given):
         """Stages of X -> logits -> argmax -> X, the encoder once: its masks are the same in all stages."""
-        settings, target = self.config.padir, batch.target
-        given = self.corrupt(batch) if batch.given is None else batch.given
-        source = F.pad(batch.source, (1, 0), value=settings.get("length_id", self.config.vocab_size - 3))
+        settings = self.config.padir
+        given = self.corrupt(target) if given is None else given
+        source = F.pad(source, (1, 0), value=settings.get("length_id", self.config.vocab_size - 3))
         from_source, from_given = self.embed(source, given)
         encoded = self.encode(source, from_source)
         lengths = (target != PAD).sum(1)
-        classes = self.weight("length.weight")
+        classes = self.weights["length.weight"]
         length_loss = self.length_loss(encoded[:, 0], classes, lengths.clamp(max=len(classes)) - 1)
         total = settings.get("length_weight", 1.0) * length_loss
         encoded, source = encoded[:, 1:], source[:, 1:]
@@ -475,8 +470,11 @@ def make_transformers(config, path, dropout):
         model.double()
         for norm in (module for module in model.modules() if type(module).__name__ == "T5LayerNorm"):
             norm.forward = functools.partial(double_norm, norm.weight, norm.variance_epsilon)
-    found = model.load_state_dict(load_file(path), strict=False)
     tied = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"}
+    if not config.tie_word_embeddings:  # a fresh T5 of transformers 5 is tied whatever its config says
+        model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
+        tied.remove("lm_head.weight")
+    found = model.load_state_dict(load_file(path), strict=False)
     if found.unexpected_keys or set(found.missing_keys) - tied:
         sys.exit(f"transformers misses {found.missing_keys} and does not know {found.unexpected_keys}")
     model.train()
@@ -500,15 +498,14 @@ class Trainer:
     def __init__(self, options, config, batches, variant, dropout):
         path = f"{options.directory}/model.safetensors"
         self.batches, self.next = batches, 0
-        self.network = None
         if options.transformers:
             self.weights, self.loss = make_transformers(config, path, dropout)
         else:
             self.weights = read_weights(path, variant)
-            self.network = Network(config, self.weights, variant, dropout, options.dropout_masks == "shared", options.z_loss)
-            self.loss = self.network.loss
-        if options.compile:
-            self.loss = torch.compile(self.loss, dynamic=True)
+            network = Network(config, self.weights, variant, dropout, options.dropout_masks == "shared", options.z_loss)
+            if options.compile:
+                network.summed_loss = torch.compile(network.summed_loss, dynamic=True)
+            self.loss = network.loss
         self.optimizer = make_optimizer(options, self.weights, variant)
         self.warm_up()
 
@@ -517,10 +514,10 @@ class Trainer:
         state = torch.get_rng_state()
         for batch in self.batches[:2]:
             self.loss(batch).backward()
+        if unused := [name for name, weight in self.weights.items() if weight.grad is None]:
+            sys.exit(f"model.safetensors holds weights that this network does not use: {', '.join(unused)}")
         self.optimizer.zero_grad(set_to_none=True)
         torch.set_rng_state(state)
-        if self.network and (unused := set(self.weights) - self.network.used):
-            sys.exit(f"model.safetensors holds weights that this network does not have: {', '.join(sorted(unused))}")
 
     def step(self):
         batch = self.batches[self.next % len(self.batches)]
@@ -568,6 +565,8 @@ def allowed(options, config):
     choices = {field: list(values) for field, values in CHOICES.items()}
     if options.z_loss or config.parallel or not hasattr(F, "linear_cross_entropy"):
         choices["head"].remove("chunked")
+    if options.compile:  # the number of real positions is data, which would break the graph
+        choices["head"] = ["padded"]
     if options.optimizer == "adafactor":  # its moments would be factored over the joined matrix
         choices["projections"].remove("joined")
         choices["update"] = ["foreach"]
@@ -642,8 +641,10 @@ def serve(options, trainer, variant, trials, import_rss):
     """Answers commands until told to quit."""
 
     def answer(command):
-        if "run" in command:
-            report = trainer.run(int(command["run"]))
+        if not isinstance(command, dict):
+            return {"error": "a command is a JSON object"}
+        if isinstance(command.get("run"), int) and command["run"] > 0:
+            report = trainer.run(command["run"])
             report |= {"peak_rss_bytes": peak_rss(), "import_rss_bytes": import_rss}
             return report | {"variant": name_of(options, variant), "threads": torch.get_num_threads()}
         if "describe" in command:
@@ -660,7 +661,7 @@ def serve(options, trainer, variant, trials, import_rss):
         except json.JSONDecodeError as error:
             say({"error": f"not a JSON command: {error}"})
             continue
-        if "quit" in command:
+        if isinstance(command, dict) and "quit" in command:
             break
         say(answer(command))
 
@@ -719,7 +720,7 @@ def default_dtype(dtype):
         torch.set_default_dtype(before)
 
 
-def make_up(directory):
+def make_up(directory, decoder, tied):
     """A small DIR: transformers' T5 initialisation (scaled up where it is too tame to test), random ragged ids."""
     from transformers import T5Config, T5ForConditionalGeneration
 
@@ -728,29 +729,67 @@ def make_up(directory):
     model = T5ForConditionalGeneration(T5Config(**keys))
     weights = {name: tensor.clone() for name, tensor in model.state_dict().items() if "embed_tokens" not in name}
     del weights["lm_head.weight"]
+    if not tied:
+        weights["lm_head.weight"] = torch.randn(301, 48) * 0.1
     for name, tensor in weights.items():
         if "layer_norm" in name or "relative_attention_bias" in name:
             tensor += torch.randn_like(tensor) * 0.5
+    if decoder == "parallel":
+        shapes = {"decoder.positions": (256, 48), "length": (128, 48)}
+        for layer in range(3):
+            stem = f"decoder.block.{layer}.positional"
+            shapes |= {f"{stem}.{part}": (36, 48) for part in "qkv"} | {f"{stem}.o": (48, 36), f"{stem}.layer_norm": (48,)}
+        weights |= {f"{name}.weight": torch.randn(shape) * 0.3 for name, shape in shapes.items()}
     save_file(weights, f"{directory}/model.safetensors")
     with open(f"{directory}/config.json", "w", encoding="utf-8") as file:
-        json.dump({**keys, "tie_word_embeddings": True, "padir": {"decoder": "causal"}}, file)
+        json.dump({**keys, "tie_word_embeddings": tied, "padir": {"decoder": decoder}}, file)
 
     def rows(lengths):
         return [torch.randint(3, 301, (length,)).tolist() + [EOS] for length in lengths]
 
     with open(f"{directory}/batches.jsonl", "w", encoding="utf-8") as file:
-        for _ in range(3):
-            print(json.dumps({"source": rows([5, 1, 150, 0, 9]), "target": rows([7, 140, 1, 12, 0])}), file=file)
+        targets = [7, 120, 1, 12, 0]
+        batch = {"source": rows([5, 1, 150, 0, 9]), "target": rows(targets)}
+        if decoder == "parallel":
+            batch["input"] = rows(targets)
+        print(json.dumps(batch), file=file)
+
+
+def alone_and_together(options, config, variants):
+    """Padding must not matter: rows one by one give the loss of the batch, in every variant the same."""
+    path = f"{options.directory}/model.safetensors"
+    batch = read_batches(options.directory, config.vocab_size, 1)[0]
+    results = []
+    with default_dtype(torch.float64), torch.no_grad():
+        for variant in variants:
+            network = Network(config, read_weights(path, variant), variant, 0.0, z_loss=1e-4)
+            together = network.loss(batch).item()
+            alone = 0.0
+            for rows in zip(batch.source, batch.target, batch.given):
+                source, target, given = (row[row != PAD][None] for row in rows)
+                alone += network.loss(Batch(source, target, given, 0, batch.target_tokens)).item()
+            results.append((together, alone))
+            say({"variant": str(variant), "together": together, "alone": alone, "agrees": math.isclose(together, alone)})
+    expected = results[0][0]
+    return all(math.isclose(value, expected, rel_tol=1e-9) for pair in results for value in pair)
 
 
 def self_test(options):
-    with tempfile.TemporaryDirectory() as directory:
-        make_up(directory)
-        options.directory = directory
-        fields = [field for field in CHOICES if field not in ("update", "allocator")]
-        products = itertools.product(*(CHOICES[field] for field in fields))
-        variants = [Variant(**dict(zip(fields, values))) for values in products]
-        sys.exit(0 if parity(options, Config.read(directory), variants) else 1)
+    """A causal decoder against transformers, a parallel one (which has no peer) against itself."""
+    fields = [field for field in CHOICES if field not in ("update", "allocator")]
+    products = itertools.product(*(CHOICES[field] for field in fields))
+    variants = [Variant(**dict(zip(fields, values))) for values in products]
+    agrees = True
+    for decoder, tied in itertools.product(("causal", "parallel"), (True, False)):
+        with tempfile.TemporaryDirectory() as directory:
+            make_up(directory, decoder, tied)
+            options.directory = directory
+            config = Config.read(directory)
+            if config.parallel:
+                agrees &= alone_and_together(options, config, [one for one in variants if one.head != "chunked"])
+            else:
+                agrees &= parity(options, config, variants)
+    sys.exit(0 if agrees else 1)
 
 
 def arguments():
@@ -775,11 +814,13 @@ def arguments():
     parser.add_argument("--transformers", action="store_true", help="train Hugging Face's T5 instead")
     parser.add_argument("--check", action="store_true", help="print three losses without dropout")
     parser.add_argument("--parity", action="store_true", help="compare with transformers on the first batch")
-    parser.add_argument("--self-test", action="store_true", help="compare every variant with transformers")
+    parser.add_argument("--self-test", action="store_true", help="compare every variant with transformers on made-up data")
     parser.add_argument("--trial", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not options.directory and not options.self_test:
         parser.error("DIR is missing")
+    if options.transformers and (options.z_loss or options.compile):
+        parser.error("--transformers goes without --z-loss and --compile")
     return options
 
 
