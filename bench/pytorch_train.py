@@ -31,7 +31,8 @@ counted) times the choices one after the other on the first batches and keeps th
 --variant attention=sdpa,head=padded fixes some or all. Denormals are flushed. Batches are padded to
 their longest row before the clock starts. Tokens are real ones, of sources and targets. Peak memory is
 the high-water mark of this process (VmHWM); "import_rss_bytes" says how much of it was there before
-the weights were read, which is more in CUDA builds of torch than in CPU builds.
+the weights were read, which is more in CUDA builds of torch than in CPU builds. The first run allocates
+the optimiser's moments: give it a few steps and do not count them.
 
 Loss: cross-entropy, plus z_loss * log(Z)^2, summed over the target tokens and divided by their number. A
 parallel decoder adds its stages up, and the length loss, as in PaDIR.
@@ -602,7 +603,8 @@ def try_variants(options, config, batches, choices):
 def choose_variant(options, config):
     """Trials in processes of their own, one per allocator."""
     choices = allowed(options, config)
-    if options.transformers or all(len(values) == 1 for values in choices.values()):
+    untried = options.transformers or options.compile  # compiling every candidate would take an hour
+    if untried or all(len(values) == 1 for values in choices.values()):
         return Variant(**{field: values[0] for field, values in choices.items()}), []
     trials = []
     for allocator in choices["allocator"]:
@@ -810,7 +812,7 @@ def arguments():
     parser.add_argument("--variant", default="auto", help="auto, or choices to fix, such as attention=sdpa,head=padded")
     parser.add_argument("--trial-batches", type=int, default=3)
     parser.add_argument("--trial-rounds", type=int, default=3)
-    parser.add_argument("--compile", action="store_true", help="torch.compile the loss (needs a C++ compiler)")
+    parser.add_argument("--compile", action="store_true", help="torch.compile the loss (needs a C++ compiler and minutes); no trial")
     parser.add_argument("--transformers", action="store_true", help="train Hugging Face's T5 instead")
     parser.add_argument("--check", action="store_true", help="print three losses without dropout")
     parser.add_argument("--parity", action="store_true", help="compare with transformers on the first batch")
