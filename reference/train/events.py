@@ -46,7 +46,9 @@ def check(run):
     assert sorted(tags) == sorted(expected), (tags, expected.keys())
     for tag in tags:
         scalars = [(s.step, s.value, s.wall_time) for s in found.Scalars(tag)]
-        assert repr(scalars) == repr(expected[tag]), (tag, scalars, expected[tag])
+        assert len(scalars) == len(expected[tag]), tag
+        for ours, theirs in zip(expected[tag], scalars):
+            assert repr(ours) == repr(theirs), (tag, ours, theirs)
     print(f"{sum(map(len, expected.values()))} numbers under {len(tags)} tags agree")
 
 

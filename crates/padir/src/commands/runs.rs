@@ -177,13 +177,14 @@ fn names(runs: &[Listed]) -> Vec<String> {
 }
 
 fn csv(metric: &str, curves: &[(&str, Vec<Point>)]) -> String {
-    let mut text = format!("run,step,tokens,minutes,{}\n", cell(metric));
-    for (label, points) in curves {
-        for Point { step, tokens, minutes, value } in points {
-            text.push_str(&format!("{},{step},{tokens},{minutes},{value}\n", cell(label)));
-        }
-    }
-    text
+    let head = format!("run,step,tokens,minutes,{}\n", cell(metric));
+    let lines = curves.iter().flat_map(|(label, points)| {
+        let line = |Point { step, tokens, minutes, value }: &Point| {
+            format!("{},{step},{tokens},{minutes},{value}\n", cell(label))
+        };
+        points.iter().map(line)
+    });
+    std::iter::once(head).chain(lines).collect()
 }
 
 /// A cell of a CSV file, quoted if it must be (RFC 4180).

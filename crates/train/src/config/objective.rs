@@ -11,8 +11,8 @@ pub struct ObjectiveConfig {
     /// Which objective.
     #[serde(flatten)]
     pub kind: Objective,
-    /// ε of label smoothing: the target of cross-entropy is 1 − ε on the right token, and ε spread
-    /// evenly over all others.
+    /// ε of label smoothing: the target of cross-entropy is 1 − ε on the right token, plus ε spread
+    /// evenly over all tokens.
     pub label_smoothing: f64,
     /// Multiplies (log Z)², Z being the normaliser of the softmax.
     pub z_loss: f64,

@@ -123,3 +123,13 @@ fn events_are_the_bytes_tensorboard_writes() {
     let golden = include_str!("../../../../reference/train/event.hex");
     assert_eq!(framed.concat(), golden.trim());
 }
+
+proptest::proptest! {
+    /// A resumed run compares its best with what it read.
+    #[test]
+    fn numbers_are_read_to_the_last_bit(value in proptest::num::f64::NORMAL) {
+        let line = serde_json::to_string(&row(1, value)).unwrap();
+        let read: Row = serde_json::from_str(&line).unwrap();
+        proptest::prop_assert_eq!(read.values["loss"].to_bits(), value.to_bits());
+    }
+}
