@@ -1,6 +1,7 @@
 //! Learning: objectives, schedules, the loop and its records.
 
 pub mod config;
+pub mod cost;
 pub mod data;
 pub mod decoding;
 pub mod devset;

@@ -1,5 +1,6 @@
 //! The verbs. One file each: its options, its examples, its `run`.
 
+mod bench;
 mod completions;
 mod data;
 mod lab;
@@ -15,6 +16,7 @@ use crate::console::Console;
 /// What the user typed.
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
+    Bench(bench::Bench),
     Completions(completions::Completions),
     Data(data::Data),
     Lab(lab::Lab),
@@ -27,6 +29,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         match self {
+            Self::Bench(command) => command.run(console),
             Self::Completions(command) => command.run(console),
             Self::Data(command) => command.run(console),
             Self::Lab(command) => command.run(console),

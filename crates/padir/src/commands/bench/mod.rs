@@ -1,0 +1,30 @@
+//! `padir bench`: speed as ratios, measured in one run.
+
+mod train;
+
+use anyhow::Result;
+
+use crate::console::Console;
+
+/// Measure speed beside a peer or the limit of the machine.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  padir bench train config.toml
+  padir bench train config.toml --peer \"python bench/pytorch_train.py\" --rounds 5")]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    Train(train::Train),
+}
+
+impl Bench {
+    pub(crate) fn run(self, console: &Console) -> Result<()> {
+        match self.what {
+            What::Train(command) => command.run(console),
+        }
+    }
+}
