@@ -2,8 +2,10 @@
 //!
 //! With logits l = scale·y·Eᵀ, target t and weight w of a row:
 //!
-//! loss = Σ w·( (1−ε)(log Z − l_t) + ε·(log Z − mean(l)) + ζ·(log Z)² ),
-//! dl = w·( (1 + 2ζ log Z)·p − (1−ε)·e_t − ε/V ).
+//! ```text
+//! loss = Σ w·( (1−ε)(log Z − l_t) + ε·(log Z − mean(l)) + ζ·(log Z)² )
+//! dl   = w·( (1 + 2ζ log Z)·p − (1−ε)·e_t − ε/V )
+//! ```
 //!
 //! Logits, probabilities and their gradient share one buffer of [`ROWS`] × V numbers; the gradients
 //! of y and E follow at once, so nothing of that size is kept.

@@ -56,7 +56,9 @@ impl Layer<'_> {
         let (normalised, norm) = norm::forward(x, w.norm, self.epsilon);
         let masks = self.hidden.masks(self.rows, ff);
         let rectify = |token: usize, column: usize, piece: &mut [f32]| {
-            piece.iter_mut().for_each(|h| *h = if *h > 0.0 { *h } else { 0.0 });
+            for h in piece.iter_mut() {
+                *h = if *h > 0.0 { *h } else { 0.0 };
+            }
             apply(masks.as_ref(), token, column, piece);
         };
         let mut hidden = vec![0.0; tokens * ff];

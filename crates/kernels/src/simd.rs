@@ -83,7 +83,6 @@ pub(crate) fn largest(x: &[f32]) -> f32 {
 /// eˣ = 2ⁿ·eʳ with n = round(x/ln 2) and |r| ≤ ln 2/2; eʳ by Taylor's series to the seventh power, whose
 /// remainder is below 2·10⁻⁸; ln 2 is taken off in two parts so that r keeps its digits.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "must be compiled with its caller's features")]
 pub(crate) fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5·2²³: adding it rounds to a whole number
     let clamped = if x < -87.0 { -87.0 } else { x };

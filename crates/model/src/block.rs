@@ -91,18 +91,26 @@ impl Weights for Weight {
 
 impl<T: Weights> Weights for Option<T> {
     fn show<'a>(&'a self, see: &mut dyn FnMut(&'a Weight)) {
-        self.iter().for_each(|part| part.show(see));
+        if let Some(part) = self {
+            part.show(see);
+        }
     }
     fn show_mut<'a>(&'a mut self, see: &mut dyn FnMut(&'a mut Weight)) {
-        self.iter_mut().for_each(|part| part.show_mut(see));
+        if let Some(part) = self {
+            part.show_mut(see);
+        }
     }
 }
 
 impl<T: Weights> Weights for Vec<T> {
     fn show<'a>(&'a self, see: &mut dyn FnMut(&'a Weight)) {
-        self.iter().for_each(|part| part.show(see));
+        for part in self {
+            part.show(see);
+        }
     }
     fn show_mut<'a>(&'a mut self, see: &mut dyn FnMut(&'a mut Weight)) {
-        self.iter_mut().for_each(|part| part.show_mut(see));
+        for part in self {
+            part.show_mut(see);
+        }
     }
 }

@@ -10,6 +10,7 @@ use padir_kernels::cross_entropy::CrossEntropy;
 use crate::network::{Encoded, Network};
 use crate::ops::{self, Targets};
 use crate::pass::Pass;
+use crate::weight::host;
 
 /// What came of foretelling lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,8 +61,9 @@ impl Network {
         let wanted_tensor =
             Tensor::<1>::from_data(TensorData::new(wanted, [count]), &foretold.device());
         let square = (foretold.clone() - wanted_tensor).powf_scalar(2.0).sum();
-        let values: Vec<f32> = foretold.into_data().try_to_vec().expect("single precision");
-        let right = values.iter().zip(lengths).filter(|(f, l)| f.round() == **l as f32).count();
+        let values = host(foretold);
+        let right =
+            values.iter().zip(lengths).filter(|(f, l)| (*f - **l as f32).abs() < 0.5).count();
         let loss: f32 = square.clone().into_scalar();
         Some((square * weight, LengthOutcome { loss: f64::from(loss), right, counted: count }))
     }
@@ -103,17 +105,17 @@ impl Network {
     /// number give the lengths around it. Empty for the oracle.
     pub fn foretell(&self, encoded: &Encoded, most: usize) -> Vec<Vec<(usize, f32)>> {
         if let (Some(states), Some(table)) = (&encoded.length, self.length_weights().0) {
-            let [_, classes] = [0, table.shape()[0]];
+            let [classes, _] = table.shape();
             let table = table.tensor();
             let table = if states.device().is_autodiff() { table } else { table.inner() };
             let logits = states.clone().matmul(table.transpose());
-            let logits: Vec<f32> = logits.into_data().try_to_vec().expect("single precision");
+            let logits = host(logits);
             return logits.chunks_exact(classes).map(|row| best_lengths(row, most)).collect();
         }
         let Some(foretold) = self.expected_lengths(encoded) else {
             return vec![Vec::new(); encoded.rows.len()];
         };
-        let values: Vec<f32> = foretold.into_data().try_to_vec().expect("single precision");
+        let values = host(foretold);
         values.iter().map(|&length| around(length, most)).collect()
     }
 }

@@ -17,7 +17,7 @@ use crate::block::{Attention, DecoderBlock, EncoderBlock, FeedForward, Weights, 
 use crate::gradients::Gradients;
 use crate::ops::{self, AttentionPlan, FeedForwardPlan, Side, Targets};
 use crate::pass::Pass;
-use crate::weight::Weight;
+use crate::weight::{Weight, host};
 
 /// Sentences of token ids, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -218,11 +218,7 @@ impl Network {
         for weight in self.weights() {
             // Fused operations have put theirs into the store already.
             if let Some(gradient) = weight.tensor().grad_remove(&mut found) {
-                let numbers = gradient.into_data();
-                store.add(
-                    weight.index(),
-                    numbers.as_slice().expect("gradients are single precision"),
-                );
+                store.add(weight.index(), &host(gradient));
             }
         }
     }
@@ -330,7 +326,7 @@ impl Network {
         let table = self.head().tensor();
         let table = if states.device().is_autodiff() { table } else { table.inner() };
         let logits = states.clone().matmul(table.transpose()) * self.logit_scale();
-        logits.into_data().try_to_vec().expect("single precision")
+        host(logits)
     }
 
     /// For each row its likeliest tokens with their log-probabilities, the best first.
@@ -339,7 +335,7 @@ impl Network {
         let size = self.config.symbols.vocab_size;
         let mut best = Vec::with_capacity(rows);
         for first in (0..rows).step_by(ROWS) {
-            let logits = self.logits(&states.clone().slice([first..(first + ROWS).min(rows)]));
+            let logits = self.logits(&states.clone().narrow(0, first, ROWS.min(rows - first)));
             best.extend(logits.chunks_exact(size).map(|row| likeliest(row, most)));
         }
         best

@@ -36,7 +36,7 @@ impl Weight {
 
     /// A copy of the numbers.
     pub fn numbers(&self) -> Vec<f32> {
-        self.tensor().into_data().try_to_vec().expect("parameters are single precision")
+        host(self.tensor())
     }
 
     /// Changes the numbers in place (on a CPU; on other devices they come and go).
@@ -45,7 +45,7 @@ impl Weight {
         let placeholder = Param::from_tensor(Tensor::zeros([1, 1], &device));
         let id = self.value.id;
         let mut data = std::mem::replace(&mut self.value, placeholder).into_value().into_data();
-        change(data.as_mut_slice().expect("parameters are single precision"));
+        change(singles(&mut data));
         let tensor = Tensor::from_data(data, &device).require_grad();
         self.value = Param::initialized(id, tensor);
     }
@@ -73,4 +73,13 @@ pub(crate) fn flex<const D: usize>(tensor: Tensor<D>) -> FlexTensor {
 /// The numbers of a contiguous tensor.
 pub(crate) fn numbers(tensor: &FlexTensor) -> &[f32] {
     tensor.as_slice().expect("contiguous single precision")
+}
+
+/// The numbers of a tensor, wherever it lives.
+pub(crate) fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().try_to_vec().expect("tensors are single precision")
+}
+
+fn singles(data: &mut TensorData) -> &mut [f32] {
+    data.as_mut_slice().expect("tensors are single precision")
 }

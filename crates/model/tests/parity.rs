@@ -1,5 +1,4 @@
 //! The fused operations against burn's composed ones: values and gradients of whole networks.
-#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
 use std::sync::Arc;
 

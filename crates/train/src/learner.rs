@@ -123,6 +123,9 @@ impl Learner {
     ///
     /// # Errors
     /// If the loss or its gradient is not finite; the parameters are then as before.
+    ///
+    /// # Panics
+    /// Never: passes end within a step.
     pub fn learn(&mut self, batches: &[Pairs]) -> Result<StepReport, NotFinite> {
         let mut tally = Tally::default();
         Arc::get_mut(&mut self.gradients).expect("no pass outlives its step").clear();

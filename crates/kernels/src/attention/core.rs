@@ -118,8 +118,8 @@ impl Core<'_> {
         let places = Ragged::new(sizes);
         let mut weights = vec![0.0; places.tokens()];
         let groups = self.queries.groups(GROUPS);
-        let outs = split(&mut context, groups.iter().map(|g| self.tokens(self.queries, g) * wide));
-        let parts = split(&mut weights, groups.iter().map(|g| self.tokens(&places, g)));
+        let outs = split(&mut context, groups.iter().map(|g| tokens(self.queries, g) * wide));
+        let parts = split(&mut weights, groups.iter().map(|g| tokens(&places, g)));
         groups.par_iter().zip(outs).zip(parts).for_each(|((group, mut out), mut weights)| {
             let mut scratch = Scratch::default();
             for row in group.clone() {
@@ -131,11 +131,6 @@ impl Core<'_> {
             }
         });
         (context, Saved { weights })
-    }
-
-    fn tokens(&self, rows: &Ragged, group: &std::ops::Range<usize>) -> usize {
-        let first = if group.is_empty() { 0 } else { rows.range(group.start).start };
-        rows.range(group.end - 1).end - first
     }
 
     /// One sentence.
@@ -220,7 +215,7 @@ impl Core<'_> {
         let own = self.places == Places::Own;
         let take = |buffer: &mut Vec<f32>| if own { std::mem::take(buffer) } else { Vec::new() };
         let (mut own_q, mut own_k) = (take(&mut dq), take(&mut dk));
-        let at = |rows: &Ragged| groups.iter().map(|g| self.tokens(rows, g)).collect::<Vec<_>>();
+        let at = |rows: &Ragged| groups.iter().map(|g| tokens(rows, g)).collect::<Vec<_>>();
         let (query_tokens, key_tokens) = (at(self.queries), at(self.keys));
         let when_own = |tokens: &[usize]| {
             tokens.iter().map(|t| if own { t * wide } else { 0 }).collect::<Vec<_>>()
@@ -388,6 +383,11 @@ struct Scratch {
     dscores: Vec<f32>,
 }
 
+/// The tokens of a group of sentences.
+fn tokens(rows: &Ragged, group: &std::ops::Range<usize>) -> usize {
+    if group.is_empty() { 0 } else { rows.range(group.end - 1).end - rows.range(group.start).start }
+}
+
 /// Cuts a slice into consecutive pieces.
 fn split(mut data: &mut [f32], sizes: impl Iterator<Item = usize>) -> Vec<&mut [f32]> {
     let mut pieces = Vec::new();
@@ -418,7 +418,9 @@ vectorised! {
         let most = largest(&x[..seen]);
         let sum = exponentiate(x, most);
         let inverse = 1.0 / sum;
-        x.iter_mut().for_each(|x| *x *= inverse);
+        for x in x {
+            *x *= inverse;
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use padir_kernels::rows::Ragged;
 
 use super::{AttentionPlan, FeedForwardPlan, Side, Targets};
 use crate::block::{Attention, FeedForward};
-use crate::weight::Weight;
+use crate::weight::{Weight, host};
 
 /// What hides a key.
 const HIDDEN: f32 = -1e10;
@@ -97,7 +97,7 @@ pub(super) fn attend(
             (norm(x.clone(), &layer.norm, plan.epsilon), memory.clone(), memory.clone())
         }
         Side::Positions(table) => {
-            let positions = table.tensor().slice([0..longest]);
+            let positions = table.tensor().narrow(0, 0, longest);
             let n = norm(positions, &layer.norm, plan.epsilon);
             (n.clone(), n, x.clone())
         }
@@ -226,7 +226,8 @@ pub(super) fn classify(
         let weights: Vec<f32> =
             rows.clone().map(|row| targets.weights.get(row).copied().unwrap_or(1.0)).collect();
         let classes = &targets.classes[rows.clone()];
-        let logits = y.clone().slice([rows]).matmul(table.clone().transpose()) * loss.scale;
+        let logits =
+            y.clone().narrow(0, first, count).matmul(table.clone().transpose()) * loss.scale;
         let index = integers(classes.iter().copied(), &device).reshape([count, 1]);
         let log_p = log_softmax(logits.clone(), 1);
         let entropy = -log_p.clone().gather(1, index.clone());
@@ -241,8 +242,8 @@ pub(super) fn classify(
 
         let best: Vec<i64> =
             logits.argmax(1).into_data().convert::<i64>().try_to_vec().expect("indices");
-        let each: Vec<f32> = each.into_data().try_to_vec().expect("single precision");
-        let entropy: Vec<f32> = entropy.into_data().try_to_vec().expect("single precision");
+        let each = host(each);
+        let entropy = host(entropy);
         for (row, &weight) in weights.iter().enumerate() {
             outcome.loss += f64::from(each[row] * weight);
             outcome.entropy += f64::from(entropy[row] * weight);

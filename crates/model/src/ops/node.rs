@@ -64,6 +64,7 @@ pub(super) fn tracked<const N: usize, const D: usize>(
             .try_into_primitive::<Autodiff<Flex>>()
             .expect("fused operations take tracked tensors of the CPU")
     });
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "burn keeps the type to itself")]
     let guards = inputs.each_ref().map(|input| input.node());
     let output = FlexTensor::from_data(TensorData::new(output, shape));
     let once = Once(Arc::new(Mutex::new(Some(Box::new(gradient) as Gradient<N>))));

@@ -1,5 +1,6 @@
 //! `padir train`: a network from two text files and one configuration.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -168,10 +169,10 @@ impl Observer for Watcher<'_> {
             100.0 * tally.accuracy()
         );
         if let Some(accuracy) = tally.length_accuracy() {
-            text += &format!(", lengths {:.1} %", 100.0 * accuracy);
+            let _ = write!(text, ", lengths {:.1} %", 100.0 * accuracy);
         }
         for (name, value) in &evaluation.scores {
-            text += &format!(", {name} {value:.2}");
+            let _ = write!(text, ", {name} {value:.2}");
         }
         self.say(&text);
         if let Some(example) = evaluation.outputs.first() {

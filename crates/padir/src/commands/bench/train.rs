@@ -3,6 +3,7 @@
 //! Both train the same network from the same weights on the same batches. They take turns in one run, so that whatever else the
 //! machine does falls on both. Tokens are real ones, of sources and targets; padding counts for nothing.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -28,7 +29,7 @@ use crate::hint::WithHint;
 /// Measure training.
 ///
 /// Trains as CONFIG says, but writes nothing except what --dump asks for. With --peer, a program that understands
-/// the commands of bench/pytorch_train.py takes turns with padir.
+/// the commands of `bench/pytorch_train.py` takes turns with padir.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir bench train config.toml --steps 20 --rounds 5
@@ -287,7 +288,8 @@ impl Report {
         let megabytes = |bytes: f64| format!("{:.0} MB", bytes / 1e6);
         let memory =
             self.peak_memory.map_or(String::new(), |m| format!(", peak {}", megabytes(m as f64)));
-        text += &format!(
+        let _ = write!(
+            text,
             "padir  {:>8.0} tokens/s, {:.1} ms a step, {:.0} % of the limit of matrix products{memory}\n",
             self.tokens_per_second,
             1e3 * self.seconds_per_step,
@@ -296,7 +298,7 @@ impl Report {
         if let (Some(speed), Some(ratio)) = (self.peer_tokens_per_second, self.ratio) {
             let memory =
                 self.peer_peak_memory.map_or(String::new(), |m| format!(", peak {}", megabytes(m)));
-            text += &format!("peer   {speed:>8.0} tokens/s{memory}\nratio  {ratio:>8.2}\n");
+            let _ = write!(text, "peer   {speed:>8.0} tokens/s{memory}\nratio  {ratio:>8.2}\n");
         }
         console.print(&text)
     }
