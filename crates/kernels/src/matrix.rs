@@ -112,12 +112,12 @@ pub fn run_all(products: Vec<Product<'_>>) {
 }
 
 /// Multiplications that make a tile worth its overhead.
-const TILE_WORK: usize = 2 << 20;
+const TILE_WORK: usize = 8 << 20;
 /// Tiles are cut at multiples of these, which whole registers and panels fill.
 const ROW_STEP: usize = 48;
 const COLUMN_STEP: usize = 64;
 /// More tiles than this are never made.
-const MOST_TILES: usize = 64;
+const MOST_TILES: usize = 32;
 
 /// A tile of a product: the only place that writes there.
 struct Task<'a> {

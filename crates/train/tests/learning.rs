@@ -39,7 +39,8 @@ impl Observer for Witness<'_> {
     }
 }
 
-/// Numbers below 1000 in figures and, digit by digit, in words of another language.
+/// Numbers in figures and, digit by digit, in words of another language. No digit stands beside its like: decoders
+/// take a word that comes twice for a slip.
 fn write_corpus(folder: &Path) {
     let words = ["zero", "um", "dois", "tres", "quatro", "cinco", "seis", "sete", "oito", "nove"];
     let spell = |n: usize| {
@@ -50,10 +51,10 @@ fn write_corpus(folder: &Path) {
         n.to_string().chars().map(|c| format!("{c} ")).collect::<String>().trim().to_owned()
     };
     let (mut train, mut dev) = ((String::new(), String::new()), (String::new(), String::new()));
-    for i in 0..1000 {
-        let n = i * 617 % 1000;
+    let slips = |n: usize| n.to_string().as_bytes().windows(2).any(|two| two[0] == two[1]);
+    for (i, n) in (0..6000).map(|i| i * 6173 % 10_000).filter(|&n| !slips(n)).enumerate() {
         let (source, target) =
-            if i % 10 == 9 { (&mut dev.0, &mut dev.1) } else { (&mut train.0, &mut train.1) };
+            if i % 40 == 39 { (&mut dev.0, &mut dev.1) } else { (&mut train.0, &mut train.1) };
         *source += &(figures(n) + "\n");
         *target += &(spell(n) + "\n");
     }
@@ -65,7 +66,7 @@ fn write_corpus(folder: &Path) {
     let text = [train.0, train.1].concat();
     let mut sample = LineSample::new(1 << 20, Seed(1));
     text.lines().for_each(|line| sample.offer(line));
-    let options = TrainOptions { size: 50, sentinels: 4, ..TrainOptions::default() };
+    let options = TrainOptions { size: 58, sentinels: 4, ..TrainOptions::default() };
     let (vocabulary, _) = vocab::train(&sample, &options, |_| ()).unwrap();
     vocabulary.save_model(folder.join("vocab.model")).unwrap();
 }
@@ -77,9 +78,9 @@ fn config(folder: &Path, kind: &str, more: &[&str]) -> Config {
          [data.dev.dev]\nsource = {:?}\ntarget = {:?}\n\
          [model]\npreset = \"tiny\"\nd_model = 64\nd_kv = 16\nd_ff = 128\nnum_heads = 4\n\
          [objective]\nkind = {kind:?}\n\
-         [optimiser]\nkind = \"adamw\"\nclip_norm = 1.0\n\
-         [optimiser.schedule]\npeak = 0.003\nwarmup = 30\nsteps = 2000\n\
-         [batch]\ntokens = 400\n\
+         [optimiser]\nclip_norm = 1.0\n\
+         [optimiser.schedule]\npeak = 0.02\nwarmup = 30\nsteps = 2000\n\
+         [batch]\ntokens = 500\n\
          [run]\ndir = {:?}\nlog_every = 7\nsave_every = 10\neval_every = 1000\n",
         at("vocab.model"),
         at("train.x"),
@@ -169,6 +170,7 @@ fn spell(kind: &str, steps: u32) -> f64 {
     let stop = AtomicBool::new(false);
     let flags = [
         format!("run.max_steps={steps}"),
+        format!("optimiser.schedule.steps={steps}"),
         "run.save_every=100000".to_owned(),
         "model.dropout_rate=0.0".to_owned(),
     ];
@@ -180,12 +182,12 @@ fn spell(kind: &str, steps: u32) -> f64 {
 
 #[test]
 fn the_autoregressive_twin_learns_to_spell() {
-    let exact = spell("ar", 300);
+    let exact = spell("ar", 350);
     assert!(exact >= 95.0, "{exact} % exact matches");
 }
 
 #[test]
 fn refinement_learns_to_spell() {
-    let exact = spell("padir", 400);
+    let exact = spell("padir", 500);
     assert!(exact >= 95.0, "{exact} % exact matches");
 }

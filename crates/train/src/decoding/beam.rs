@@ -25,6 +25,8 @@ struct Search {
     live: Vec<Prefix>,
     best: Option<(f32, Vec<u32>)>,
     ended: usize,
+    /// The most tokens, the end included.
+    limit: usize,
 }
 
 fn normalised(log_p: f32, length: usize) -> f32 {
@@ -36,10 +38,14 @@ pub(super) fn search(network: &Network, how: Decoding, sources: &Sentences) -> V
     let encoded = network.encode(&pass, sources);
     let width = how.settings.beam.max(1) as usize;
     let empty = Prefix { tokens: Vec::new(), log_p: 0.0 };
-    let start = Search { live: vec![empty], best: None, ended: 0 };
-    let mut searches = vec![start; sources.rows.len()];
-    for length in 1..=how.settings.max_length as usize {
-        let last = length == how.settings.max_length as usize;
+    let most = how.settings.max_length as usize;
+    let start = |length: usize| {
+        // Models that know little yet do not know where to end.
+        let limit = most.min(2 * length + 10);
+        Search { live: vec![empty.clone()], best: None, ended: 0, limit }
+    };
+    let mut searches: Vec<Search> = sources.rows.lengths().map(start).collect();
+    for length in 1..=most {
         let live: Vec<(usize, &Prefix)> = searches
             .iter()
             .enumerate()
@@ -52,7 +58,7 @@ pub(super) fn search(network: &Network, how: Decoding, sources: &Sentences) -> V
         let mut next = next.into_iter();
         for search in &mut searches {
             let choices: Vec<_> = next.by_ref().take(search.live.len()).collect();
-            search.advance(&choices, width, length, last);
+            search.advance(&choices, width, length);
         }
     }
     searches
@@ -82,7 +88,8 @@ fn continuations(
 }
 
 impl Search {
-    fn advance(&mut self, choices: &[Vec<(u32, f32)>], width: usize, length: usize, last: bool) {
+    fn advance(&mut self, choices: &[Vec<(u32, f32)>], width: usize, length: usize) {
+        let last = length >= self.limit;
         let mut candidates: Vec<(f32, usize, u32)> = Vec::new();
         for (from, (prefix, choices)) in self.live.iter().zip(choices).enumerate() {
             candidates
