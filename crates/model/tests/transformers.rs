@@ -1,6 +1,7 @@
 //! The autoregressive twin against T5 of Hugging Face's transformers.
 //!
 //! `reference/model/t5_logits.py` made the model and wrote down what transformers computes with it.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
 use std::fs;
 use std::path::PathBuf;

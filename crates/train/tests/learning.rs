@@ -1,4 +1,5 @@
 //! Whole runs on made-up data: they learn, they go on after an interruption, they refuse what they should.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
 use std::fs;
 use std::path::Path;
@@ -47,9 +48,7 @@ fn write_corpus(folder: &Path) {
         let digits = n.to_string();
         digits.bytes().map(|d| words[usize::from(d - b'0')]).collect::<Vec<_>>().join(" ")
     };
-    let figures = |n: usize| {
-        n.to_string().chars().map(|c| format!("{c} ")).collect::<String>().trim().to_owned()
-    };
+    let figures = |n: usize| n.to_string().chars().map(String::from).collect::<Vec<_>>().join(" ");
     let (mut train, mut dev) = ((String::new(), String::new()), (String::new(), String::new()));
     let slips = |n: usize| n.to_string().as_bytes().windows(2).any(|two| two[0] == two[1]);
     for (i, n) in (0..6000).map(|i| i * 6173 % 10_000).filter(|&n| !slips(n)).enumerate() {
