@@ -288,9 +288,9 @@ impl Report {
         let megabytes = |bytes: f64| format!("{:.0} MB", bytes / 1e6);
         let memory =
             self.peak_memory.map_or(String::new(), |m| format!(", peak {}", megabytes(m as f64)));
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "padir  {:>8.0} tokens/s, {:.1} ms a step, {:.0} % of the limit of matrix products{memory}\n",
+            "padir  {:>8.0} tokens/s, {:.1} ms a step, {:.0} % of the limit of matrix products{memory}",
             self.tokens_per_second,
             1e3 * self.seconds_per_step,
             100.0 * self.limit_share
@@ -298,7 +298,7 @@ impl Report {
         if let (Some(speed), Some(ratio)) = (self.peer_tokens_per_second, self.ratio) {
             let memory =
                 self.peer_peak_memory.map_or(String::new(), |m| format!(", peak {}", megabytes(m)));
-            let _ = write!(text, "peer   {speed:>8.0} tokens/s{memory}\nratio  {ratio:>8.2}\n");
+            let _ = writeln!(text, "peer   {speed:>8.0} tokens/s{memory}\nratio  {ratio:>8.2}");
         }
         console.print(&text)
     }
