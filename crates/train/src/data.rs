@@ -11,7 +11,7 @@ use padir_text::vocab::Vocabulary;
 use rayon::prelude::*;
 
 use crate::config::{Config, TextFiles, TrainData};
-use crate::devset::DevSet;
+use crate::devset::{DevSet, Limits};
 
 /// The data cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +24,9 @@ pub enum DataError {
         /// Why.
         source: CorpusError,
     },
+    /// A dev set has nothing to evaluate.
+    #[error("the dev set {0:?} has no pair that is short enough")]
+    Empty(String),
     /// The shards.
     #[error(transparent)]
     Shards(#[from] ShardError),
@@ -125,7 +128,15 @@ pub fn dev_sets(config: &Config, vocabulary: &Vocabulary) -> Result<Vec<DevSet>,
             lines.extend(portion.iter().map(|pair| (pair.source.clone(), pair.target.clone())));
             Ok(())
         })?;
-        sets.push(DevSet::new(name, lines, vocabulary));
+        let limits = Limits {
+            source: usize::from(config.batch.max_source),
+            target: usize::from(config.batch.max_target),
+        };
+        let set = DevSet::new(name, lines, vocabulary, limits);
+        if set.is_empty() {
+            return Err(DataError::Empty(name.clone()));
+        }
+        sets.push(set);
     }
     Ok(sets)
 }

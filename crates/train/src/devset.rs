@@ -19,6 +19,17 @@ pub struct DevSet {
     pub sources: Vec<Vec<u32>>,
     /// The targets likewise.
     pub targets: Vec<Vec<u32>>,
+    /// The pairs whose losses are measured: those that training would take.
+    measured: Vec<usize>,
+}
+
+/// The longest sentences, their ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Of sources; longer ones are cut off before they are translated.
+    pub source: usize,
+    /// Of targets.
+    pub target: usize,
 }
 
 /// What an evaluation found.
@@ -37,7 +48,12 @@ const TOKENS: usize = 4096;
 
 impl DevSet {
     /// Encodes lines.
-    pub fn new(name: &str, lines: Vec<(String, String)>, vocabulary: &Vocabulary) -> Self {
+    pub fn new(
+        name: &str,
+        lines: Vec<(String, String)>,
+        vocabulary: &Vocabulary,
+        limits: Limits,
+    ) -> Self {
         let mut encoder = vocabulary.encoder();
         let mut encode = |text: &str| {
             let mut ids = Vec::new();
@@ -47,18 +63,32 @@ impl DevSet {
                 .chain([padir_base::TokenId::EOS.0])
                 .collect::<Vec<u32>>()
         };
-        let sources = lines.iter().map(|(source, _)| encode(source)).collect();
-        let targets = lines.iter().map(|(_, target)| encode(target)).collect();
+        let mut sources: Vec<Vec<u32>> = lines.iter().map(|(source, _)| encode(source)).collect();
+        let targets: Vec<Vec<u32>> = lines.iter().map(|(_, target)| encode(target)).collect();
+        let fits = |&i: &usize| {
+            sources[i].len() <= limits.source && (2..=limits.target).contains(&targets[i].len())
+        };
+        let measured = (0..sources.len()).filter(fits).collect();
+        for source in &mut sources {
+            if source.len() > limits.source {
+                source.truncate(limits.source);
+                if let Some(last) = source.last_mut() {
+                    *last = padir_base::TokenId::EOS.0;
+                }
+            }
+        }
         let references = lines.into_iter().map(|(_, target)| target).collect();
-        Self { name: name.to_owned(), references, sources, targets }
+        Self { name: name.to_owned(), references, sources, targets, measured }
+    }
+
+    /// Whether there is nothing to measure.
+    pub fn is_empty(&self) -> bool {
+        self.measured.is_empty()
     }
 
     /// The losses of the whole set, without dropout. The objective's chance is the same every time.
     pub fn losses(&self, network: &Network, objective: &dyn Objective, fused: bool) -> Tally {
-        let limit =
-            network.config().parallel().map_or(usize::MAX, |parallel| parallel.max_positions);
-        let mut order: Vec<usize> =
-            (0..self.sources.len()).filter(|&i| self.targets[i].len() <= limit).collect();
+        let mut order = self.measured.clone();
         order.sort_by_key(|&i| (self.targets[i].len(), self.sources[i].len()));
         let mut tally = Tally::default();
         let mut first = 0;

@@ -115,6 +115,13 @@ impl Learner {
         &self.average
     }
 
+    /// Exchanges the parameters with their moving averages, if these are kept.
+    pub(crate) fn swap_average(&mut self) {
+        for (weight, average) in self.network.weights_mut().into_iter().zip(&mut self.average) {
+            weight.update(|numbers| numbers.swap_with_slice(average));
+        }
+    }
+
     pub(crate) fn network_mut(&mut self) -> &mut Network {
         &mut self.network
     }
@@ -144,12 +151,15 @@ impl Learner {
         let clip = if self.clip > 0.0 && norm > self.clip { self.clip / norm } else { 1.0 };
         let rate = self.schedule.rate(self.step + 1);
         let pace = Pace { step: self.step + 1, rate: rate as f32, scale: (scale * clip) as f32 };
+        // Young averages forget faster, or they would remember the random beginning.
+        let age = self.step as f64;
+        let decay = self.decay.min((1.0 + age) / (10.0 + age));
         for (index, weight) in self.network.weights_mut().into_iter().enumerate() {
             let gradient = gradients.read(index);
             weight.update(|numbers| {
                 self.optimiser.step(&mut self.states[index], numbers, gradient, pace);
                 if let Some(average) = self.average.get_mut(index) {
-                    move_average(average, numbers, self.decay);
+                    move_average(average, numbers, decay);
                 }
             });
         }

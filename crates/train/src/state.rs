@@ -43,6 +43,8 @@ pub struct Progress {
     pub best_step: u64,
     /// Evaluations since.
     pub waited: u32,
+    /// The step that was evaluated last.
+    pub evaluated: u64,
     /// What was counted since the last line of the record.
     pub tally: Tally,
 }
@@ -101,7 +103,7 @@ pub fn steps(run: &Path) -> Vec<u64> {
     steps
 }
 
-/// Writes the checkpoint of this moment and removes older ones than the last `keep`.
+/// Writes the checkpoint of this moment and removes all others but the last `keep` at multiples of `every`.
 ///
 /// # Errors
 /// If the disk is full; older checkpoints are then intact.
@@ -111,6 +113,7 @@ pub fn save(
     progress: &Progress,
     extras: &Extras<'_>,
     keep: u32,
+    every: u64,
 ) -> Result<PathBuf, StateError> {
     let folder = run.join(CHECKPOINTS);
     fs::create_dir_all(&folder)
@@ -131,8 +134,11 @@ pub fn save(
         .map_err(|source| StateError::Progress { path: directory.join(PROGRESS), source })?;
     writer.file(PROGRESS, &text)?;
     writer.commit()?;
-    let all = steps(run);
-    for &old in all.iter().rev().skip(keep.max(1) as usize) {
+    // Checkpoints out of turn come from interruptions: averages over the last must not see them.
+    let (regular, odd): (Vec<u64>, Vec<u64>) = steps(run)
+        .into_iter()
+        .partition(|&step| step.is_multiple_of(every) || step == progress.step);
+    for &old in regular.iter().rev().skip(keep.max(1) as usize).chain(&odd) {
         // A checkpoint that stays costs room and nothing else.
         let _ = fs::remove_dir_all(place(run, old));
     }

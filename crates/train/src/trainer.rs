@@ -113,6 +113,11 @@ pub enum TrainError {
         /// Where the batch was written.
         batch: PathBuf,
     },
+    /// No pair can be learnt from.
+    #[error(
+        "no pair of the training data is within batch.max_source and batch.max_target, or a batch is too small for one"
+    )]
+    Nothing,
     /// A thread cannot be started.
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
@@ -162,18 +167,23 @@ pub fn train(
     observer: &mut dyn Observer,
     stop: &AtomicBool,
 ) -> Result<Ending, TrainError> {
+    // What can be refused is refused before there is a run.
+    let device = device(config)?;
     let vocabulary = Vocabulary::load(&config.data.vocabulary)?;
+    let dev_sets = data::dev_sets(config, &vocabulary)?;
     let manifest = manifest_of(config)?;
     let directory =
         if resume { RunDir::resume(config, &manifest)? } else { RunDir::begin(config, &manifest)? };
     let shards = data::shards(config, &vocabulary, directory.path())?;
-    let dev_sets = data::dev_sets(config, &vocabulary)?;
     let mut model = config.model_config(&vocabulary);
     model.provenance.vocabulary = Some(vocabulary.hash());
     model.provenance.data = Some(shards.digest());
-    let network = Network::initialise(&model, config.run.seed, &device(config)?)?;
+    let network = Network::initialise(&model, config.run.seed, &device)?;
     let mut learner = Learner::new(network, config);
-    let reader = BatchReader::new(shards, config.batch_config(), Rank(0))?;
+    let mut reader = BatchReader::new(shards, config.batch_config(), Rank(0))?;
+    if reader.epoch(0)?.batches() == 0 {
+        return Err(TrainError::Nothing);
+    }
     let begun = Progress {
         step: 0,
         tokens: 0,
@@ -182,11 +192,13 @@ pub fn train(
         best: None,
         best_step: 0,
         waited: 0,
+        evaluated: 0,
         tally: Tally::default(),
     };
     let progress = state::load_last(directory.path(), &mut learner)?.unwrap_or(begun);
     let position = reader.resume(&progress.bookmark)?;
-    let recorder = if progress.step > 0 || resume {
+    let recorded = directory.path().join(crate::record::FILE_NAME).exists();
+    let recorder = if resume && recorded {
         Recorder::resume(directory.path(), progress.step)?.0
     } else {
         Recorder::begin(directory.path())?
@@ -324,6 +336,7 @@ impl Trainer<'_> {
         let decoding = Decoding { settings: self.config.run.decode, fused: self.learner.fused() };
         let step = self.progress.step;
         let mut row = Row::now(Kind::Eval, step, self.progress.seconds, self.progress.tokens);
+        self.learner.swap_average();
         for set in &self.dev_sets {
             let (network, objective) = (self.learner.network(), self.learner.objective());
             let evaluation = set.evaluate(network, objective, decoding, &self.vocabulary);
@@ -340,6 +353,8 @@ impl Trainer<'_> {
             }
             self.observer.evaluated(step, &set.name, &evaluation);
         }
+        self.learner.swap_average();
+        self.progress.evaluated = step;
         self.judge(&row)?;
         self.recorder.append(&row)?;
         // Evaluations are no part of the speed of training.
@@ -378,7 +393,9 @@ impl Trainer<'_> {
     fn save(&mut self) -> Result<(), TrainError> {
         let pause = Instant::now();
         let keep = self.config.run.keep.max(self.config.optimiser.average_last);
-        state::save(self.directory.path(), &self.learner, &self.progress, &self.extras(), keep)?;
+        let every = self.config.run.save_every;
+        let (run, extras) = (self.directory.path(), self.extras());
+        state::save(run, &self.learner, &self.progress, &extras, keep, every)?;
         self.since += pause.elapsed();
         Ok(())
     }
@@ -386,10 +403,11 @@ impl Trainer<'_> {
     /// The last evaluation, checkpoint and model.
     fn finish(&mut self, ending: &Ending) -> Result<(), TrainError> {
         let step = self.progress.step;
-        if *ending != Ending::Stopped && !step.is_multiple_of(self.config.run.eval_every) {
+        let due = *ending != Ending::Stopped && self.progress.evaluated != step;
+        if due {
             self.evaluate()?;
         }
-        if state::steps(self.directory.path()).last() != Some(&step) {
+        if due || state::steps(self.directory.path()).last() != Some(&step) {
             self.save()?;
         }
         if *ending != Ending::Stopped {

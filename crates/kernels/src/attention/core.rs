@@ -112,7 +112,8 @@ impl Core<'_> {
     /// If the sizes do not fit.
     pub fn forward(&self, q: &[f32], k: &[f32], v: &[f32], wide: usize) -> (Vec<f32>, Saved) {
         assert_eq!(self.queries.len(), self.keys.len(), "sentences of queries and keys");
-        let bias = self.bias.map(|b| expand(b.table, self.heads, b.buckets, self.longest()));
+        let longest = self.longest();
+        let bias = self.bias.map(|b| expand(b.table, self.heads, b.buckets, longest));
         let mut context = vec![0.0; self.queries.tokens() * wide];
         let sizes = (0..self.queries.len()).map(|row| self.sentence(row).weights(self.heads));
         let places = Ragged::new(sizes);
@@ -126,7 +127,16 @@ impl Core<'_> {
                 let s = self.sentence(row);
                 let (head, tail) = weights.split_at_mut(s.weights(self.heads));
                 let (rows, rest) = out.split_at_mut(s.queries * wide);
-                self.attend(&s, [q, k, v], wide, bias.as_deref(), head, rows, &mut scratch);
+                self.attend(
+                    &s,
+                    [q, k, v],
+                    wide,
+                    bias.as_deref(),
+                    longest,
+                    head,
+                    rows,
+                    &mut scratch,
+                );
                 (weights, out) = (tail, rest);
             }
         });
@@ -141,6 +151,7 @@ impl Core<'_> {
         [q, k, v]: [&[f32]; 3],
         wide: usize,
         bias: Option<&[Vec<f32>]>,
+        longest: usize,
         weights: &mut [f32],
         out: &mut [f32],
         scratch: &mut Scratch,
@@ -149,7 +160,7 @@ impl Core<'_> {
             return; // the context of nothing is 0
         }
         let width = wide / self.heads;
-        let reach = self.longest() - 1;
+        let reach = longest - 1;
         for (h, weights) in weights.chunks_exact_mut(s.queries * s.padded()).enumerate() {
             let column = h * width;
             transpose(&k[s.key * wide + column..], wide, s.keys, width, &mut scratch.turned);
@@ -258,6 +269,7 @@ impl Core<'_> {
                         &s,
                         [q, k, v],
                         wide,
+                        longest,
                         weights,
                         &dcontext[s.out * wide..],
                         &mut to,
@@ -291,6 +303,7 @@ impl Core<'_> {
         s: &Sentence,
         [q, k, v]: [&[f32]; 3],
         wide: usize,
+        longest: usize,
         weights: &[f32],
         dcontext: &[f32],
         to: &mut Into<'_>,
@@ -300,7 +313,6 @@ impl Core<'_> {
             return;
         }
         let width = wide / self.heads;
-        let longest = self.longest();
         for (h, weights) in weights.chunks_exact(s.queries * s.padded()).enumerate() {
             let column = h * width;
             let dout = Factor::rows(&dcontext[column..], wide);

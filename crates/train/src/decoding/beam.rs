@@ -109,7 +109,9 @@ impl Search {
             }
         }
         self.live = live;
-        // Log-probabilities only fall: the best that may come is that of now, at the best length.
+        // Log-probabilities only fall, and the penalty favours length: nothing better can come than the best
+        // prefix as it is, at the greatest length. Greedy search ends with its first end.
+        let length = if width == 1 { length } else { self.limit };
         let hope =
             self.live.first().map_or(f32::NEG_INFINITY, |prefix| normalised(prefix.log_p, length));
         if self.ended >= width && self.best.as_ref().is_some_and(|(score, _)| *score >= hope) {

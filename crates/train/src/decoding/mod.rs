@@ -1,6 +1,6 @@
 //! Plain decoders for dev sets: correct and without any cleverness.
 //!
-//! Every step runs the decoder over whole sentences. Results do not depend on how sentences are batched.
+//! Every step runs the decoder over whole sentences.
 
 mod beam;
 mod refine;

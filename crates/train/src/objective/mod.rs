@@ -94,9 +94,9 @@ impl Tally {
         self.lengths_right += other.lengths_right;
     }
 
-    /// The loss per target token.
+    /// The loss per target token; not a number without tokens.
     pub fn mean_loss(&self) -> f64 {
-        self.loss / self.tokens.max(1) as f64
+        self.loss / self.tokens as f64
     }
 
     /// The cross-entropy per prediction that counts, in nats.

@@ -4,8 +4,8 @@
 //! X⁰ = corrupt(y) ─► decoder ─► loss¹, X¹ = argmax ─► decoder ─► loss², …
 //! ```
 //!
-//! The encoder runs once: with the dropout masks fixed for the whole step, running it again would give the same. No gradient
-//! passes from stage to stage. Sentences keep their rows without padding, so nothing ever stands where nothing should.
+//! The encoder runs once: with its dropout masks fixed for the whole step, running it again would give the same. The decoder's masks
+//! differ from stage to stage. No gradient passes between stages. Sentences keep their rows without padding, so nothing ever stands where nothing should.
 
 use std::sync::Arc;
 

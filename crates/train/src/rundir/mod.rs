@@ -127,8 +127,15 @@ impl RunDir {
         fs::create_dir_all(&path)
             .map_err(|source| RunDirError::Write { path: path.clone(), source })?;
         let lock = Lock::take(&path)?;
-        if path.join(CONFIG).exists() {
+        // A run that ended before its first line can be begun again.
+        if path.join(CONFIG).exists() && path.join(crate::record::FILE_NAME).exists() {
             return Err(RunDirError::Taken(path));
+        }
+        let encoded = path.join("data");
+        if encoded.is_dir() {
+            // It may be another corpus.
+            fs::remove_dir_all(&encoded)
+                .map_err(|source| RunDirError::Write { path: encoded, source })?;
         }
         manifest.save(&path)?;
         // Last: with it there is a run in the directory.
