@@ -102,6 +102,7 @@ fn block<const R: usize, const W: usize>(
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these numbers are exact")]
 mod tests {
     use super::*;
     use proptest::prelude::*;
