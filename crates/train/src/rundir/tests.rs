@@ -48,6 +48,12 @@ fn a_run_is_begun_once_and_resumed() {
     let run = RunDir::begin(&scene.config, &manifest).unwrap();
     assert_eq!(Config::recall(run.path().join(CONFIG)).unwrap(), scene.config);
     drop(run);
+    // It died before its first line, while text was encoded.
+    fs::create_dir(scene.config.run.dir.join("data")).unwrap();
+    let run = RunDir::begin(&scene.config, &manifest).unwrap();
+    assert!(!run.path().join("data").exists());
+    fs::write(run.path().join(crate::record::FILE_NAME), "").unwrap();
+    drop(run);
     assert!(matches!(RunDir::begin(&scene.config, &manifest), Err(RunDirError::Taken(_))));
     scene.config.run.max_steps = 5;
     let run = RunDir::resume(&scene.config, &manifest).unwrap();
