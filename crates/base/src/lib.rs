@@ -5,11 +5,13 @@
 //! of a Gibbs sampler. A *denoiser* ([`denoise::Denoiser`]) answers with the conditional
 //! distribution at every hidden position; a neural network is one, the exact conditionals of an
 //! Ising model are another. Every decoding algorithm is written against these two, so it can be
-//! tested against an enumerated distribution and then run on a translator unchanged.
+//! tested against an enumerated distribution and then run on a translator unchanged. Its
+//! counterpart for autoregression is the [`continuation::Continuer`].
 //!
 //! The rest is the floor that all crates stand on: [`TokenId`], random [`random::Stream`]s by
 //! purpose, [`file::AtomicFile`], [`hash`]es and the [`manifest::Manifest`] of a run.
 
+pub mod continuation;
 pub mod denoise;
 pub mod file;
 pub mod hash;
