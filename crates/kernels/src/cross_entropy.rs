@@ -13,7 +13,7 @@
 use rayon::prelude::*;
 
 use crate::matrix::{Matrix, Onto, Product, run_all};
-use crate::simd::{exponentiate, largest};
+use crate::simd::{exponentiate, survey};
 use crate::slot::Slot;
 
 /// Rows of logits that exist at a time.
@@ -155,14 +155,9 @@ impl CrossEntropy {
     }
 
     fn row(&self, logits: &mut [f32], class: u32, weight: f32, gradient: bool) -> RowOutcome {
-        let most = largest(logits);
-        let best = logits.iter().position(|&l| l >= most).unwrap_or(0) as u32;
+        let (most, best, total) = survey(logits);
         let target = logits[class as usize];
-        let mean = if self.smoothing > 0.0 {
-            logits.iter().map(|&l| f64::from(l)).sum::<f64>() / logits.len() as f64
-        } else {
-            0.0
-        };
+        let mean = f64::from(total) / logits.len() as f64;
         let sum = exponentiate(logits, most);
         let log_z = f64::from(most) + f64::from(sum).ln();
         let (w, e, z) = (f64::from(weight), f64::from(self.smoothing), f64::from(self.z_loss));
@@ -174,7 +169,7 @@ impl CrossEntropy {
             scale_and_shift(logits, factor, spread);
             logits[class as usize] -= (w * (1.0 - e)) as f32;
         }
-        RowOutcome { loss: w * loss, entropy: w * entropy, best }
+        RowOutcome { loss: w * loss, entropy: w * entropy, best: best as u32 }
     }
 }
 

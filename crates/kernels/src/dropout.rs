@@ -4,8 +4,12 @@
 //! and it is the same at any number of threads and on any device.
 
 use padir_base::random::philox;
+use rayon::prelude::*;
 
 use crate::rows::Ragged;
+
+/// Fewer rows than this are not worth a second thread.
+const GROUPS: usize = 16;
 
 /// One application of dropout.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,9 +65,8 @@ impl Dropout {
             Sharing::Token => (rows.tokens(), (0..rows.tokens() as u32).collect()),
         };
         let mut data = vec![0.0; groups * width];
-        for (group, mask) in data.chunks_exact_mut(width.max(1)).enumerate() {
-            self.fill(group, mask);
-        }
+        let masks = data.par_chunks_exact_mut(width.max(1)).enumerate();
+        masks.with_min_len(GROUPS).for_each(|(group, mask)| self.fill(group, mask));
         Some(Masks { width, data, owners })
     }
 }
@@ -84,12 +87,21 @@ impl Masks {
     }
 }
 
+/// A copy of rows, multiplied with their masks; nothing if there are none.
+pub(crate) fn masked(masks: Option<&Masks>, rows: &[f32]) -> Option<Vec<f32>> {
+    let masks = masks?;
+    let mut copy = rows.to_vec();
+    let each = copy.par_chunks_exact_mut(masks.width.max(1)).enumerate();
+    each.with_min_len(GROUPS).for_each(|(token, row)| apply(Some(masks), token, 0, row));
+    Some(copy)
+}
+
 /// Multiplies a piece of a token's row, from `column` on, with its mask.
 #[inline]
 pub(crate) fn apply(masks: Option<&Masks>, token: usize, column: usize, piece: &mut [f32]) {
     if let Some(masks) = masks {
         let mask = &masks.row(token)[column..];
-        piece.iter_mut().zip(mask).for_each(|(x, m)| *x *= m);
+        crate::simd::multiply(piece, mask);
     }
 }
 

@@ -1,9 +1,10 @@
 //! The feed-forward layer: y = x + drop(drop(relu(n(x)·Wᵢᵀ))·Wₒᵀ).
 
-use crate::dropout::{Dropout, apply};
+use crate::dropout::{Dropout, apply, masked};
 use crate::matrix::{Matrix, Product};
 use crate::norm;
 use crate::rows::Ragged;
+use crate::simd;
 use crate::slot::Slot;
 
 /// The weights.
@@ -56,9 +57,7 @@ impl Layer<'_> {
         let (normalised, norm) = norm::forward(x, w.norm, self.epsilon);
         let masks = self.hidden.masks(self.rows, ff);
         let rectify = |token: usize, column: usize, piece: &mut [f32]| {
-            for h in piece.iter_mut() {
-                *h = if *h > 0.0 { *h } else { 0.0 };
-            }
+            simd::rectify(piece);
             apply(masks.as_ref(), token, column, piece);
         };
         let mut hidden = vec![0.0; tokens * ff];
@@ -70,8 +69,7 @@ impl Layer<'_> {
         let masks = self.output.masks(self.rows, d);
         let add = |token: usize, column: usize, piece: &mut [f32]| {
             apply(masks.as_ref(), token, column, piece);
-            let x = &x[token * d + column..];
-            piece.iter_mut().zip(x).for_each(|(y, x)| *y += x);
+            simd::add(piece, &x[token * d + column..]);
         };
         let mut y = vec![0.0; tokens * d];
         let outer = Matrix::new(w.outer, d, ff).transposed();
@@ -90,22 +88,13 @@ impl Layer<'_> {
     ) -> Vec<f32> {
         let (tokens, d, ff) = (self.rows.tokens(), w.norm.len(), w.inner.len() / w.norm.len());
         let masks = self.output.masks(self.rows, d);
-        let masked = masks.as_ref().map(|masks| {
-            let mut masked = dy.to_vec();
-            let rows = masked.chunks_exact_mut(d).enumerate();
-            rows.for_each(|(token, row)| apply(Some(masks), token, 0, row));
-            masked
-        });
+        let masked = masked(masks.as_ref(), dy);
         let dz = Matrix::new(masked.as_deref().unwrap_or(dy), tokens, d);
         // A hidden unit that is 0 was cut off or dropped; the others were scaled by dropout.
         let scale = if self.hidden.is_active() { 1.0 / (1.0 - self.hidden.rate) } else { 1.0 };
         let hidden = &saved.hidden;
         let cut = |token: usize, column: usize, piece: &mut [f32]| {
-            let hidden = &hidden[token * ff + column..];
-            piece
-                .iter_mut()
-                .zip(hidden)
-                .for_each(|(d, &h)| *d = if h > 0.0 { *d * scale } else { 0.0 });
+            simd::cut(piece, &hidden[token * ff + column..], scale);
         };
         let mut dhidden = vec![0.0; tokens * ff];
         Product::new(dz, Matrix::new(w.outer, d, ff), &mut dhidden).finish(&cut).run();

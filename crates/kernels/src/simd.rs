@@ -78,6 +78,17 @@ pub(crate) fn largest(x: &[f32]) -> f32 {
     lanes.iter().copied().fold(rest, f32::max)
 }
 
+/// The first place with a number of at least `least`; 0 if there is none.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled with its caller's features")]
+pub(crate) fn first_at_least(x: &[f32], least: f32) -> usize {
+    let (whole, rest) = x.as_chunks::<LANES>();
+    let block = |x: &[f32; LANES]| x.iter().fold(false, |found, &x| found | (x >= least));
+    let skipped = LANES * whole.iter().position(block).unwrap_or(whole.len());
+    let tail = if skipped < LANES * whole.len() { &x[skipped..] } else { rest };
+    tail.iter().position(|&x| x >= least).map_or(0, |place| skipped + place)
+}
+
 /// eˣ for x ≤ 0 to two units in the last place, 0 below −87.
 ///
 /// eˣ = 2ⁿ·eʳ with n = round(x/ln 2) and |r| ≤ ln 2/2; eʳ by Taylor's series to the seventh power, whose
@@ -119,6 +130,57 @@ vectorised! {
     }
 }
 
+vectorised! {
+    /// The largest number, its first place, and the sum.
+    pub(crate) fn survey(x: &[f32]) -> (f32, usize, f32) {
+        let mut lanes = [0.0; LANES];
+        let (whole, rest) = x.as_chunks::<LANES>();
+        for x in whole {
+            for i in 0..LANES {
+                lanes[i] += x[i];
+            }
+        }
+        let most = largest(x);
+        (most, first_at_least(x, most), fold(lanes) + rest.iter().sum::<f32>())
+    }
+}
+
+vectorised! {
+    /// xᵢ ← xᵢ·mᵢ.
+    pub(crate) fn multiply(x: &mut [f32], m: &[f32]) {
+        for (x, m) in x.iter_mut().zip(m) {
+            *x *= m;
+        }
+    }
+}
+
+vectorised! {
+    /// xᵢ ← xᵢ + yᵢ.
+    pub(crate) fn add(x: &mut [f32], y: &[f32]) {
+        for (x, y) in x.iter_mut().zip(y) {
+            *x += y;
+        }
+    }
+}
+
+vectorised! {
+    /// xᵢ ← xᵢ if positive, else 0.
+    pub(crate) fn rectify(x: &mut [f32]) {
+        for x in x {
+            *x = if *x > 0.0 { *x } else { 0.0 };
+        }
+    }
+}
+
+vectorised! {
+    /// dᵢ ← scale·dᵢ where hᵢ is positive, else 0.
+    pub(crate) fn cut(d: &mut [f32], h: &[f32], scale: f32) {
+        for (d, &h) in d.iter_mut().zip(h) {
+            *d = if h > 0.0 { *d * scale } else { 0.0 };
+        }
+    }
+}
+
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "these numbers are exact")]
 mod tests {
@@ -143,6 +205,15 @@ mod tests {
         for n in [0, 1, 15, 16, 17, 40] {
             let x: Vec<f32> = (1..=n).map(|i| i as f32).collect();
             assert_eq!(dot(&x, &vec![1.0; n]), (n * (n + 1) / 2) as f32, "{n}");
+        }
+        assert_eq!(survey(&[]), (f32::NEG_INFINITY, 0, 0.0));
+        for n in [1, 15, 16, 17, 40] {
+            for place in 0..n {
+                let mut x = vec![1.0; n];
+                x[place..].fill(3.0);
+                let sum = (3 * n - 2 * place) as f32;
+                assert_eq!(survey(&x), (3.0, place, sum), "{place} of {n}");
+            }
         }
         assert_eq!(largest(&[]), f32::NEG_INFINITY);
         assert_eq!(largest(&[-3.0, -1.0, -2.0]), -1.0);

@@ -1,76 +1,14 @@
 //! The fused operations against burn's composed ones: values and gradients of whole networks.
 
-use std::sync::Arc;
+mod support;
 
 use burn::tensor::Device;
-use padir_base::random::{Purpose, Seed, Stream};
+use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{Decoder, DecoderKind, LengthPredictor, ModelConfig, Preset};
 use padir_kernels::dropout::Sharing;
-use padir_model::ops::Targets;
-use padir_model::{DropoutKey, Gradients, Network, Pass, Sentences};
+use padir_model::{DropoutKey, Network};
 use proptest::prelude::*;
-
-const VOCABULARY: usize = 37;
-
-/// What a pass gave: the loss, its parts, the gradients by parameter.
-struct Outcome {
-    loss: f64,
-    best: Vec<u32>,
-    gradients: Vec<Vec<f32>>,
-}
-
-fn run(network: &Network, fused: bool, dropout: Option<DropoutKey>, batch: &Batch) -> Outcome {
-    let store = Arc::new(network.gradients());
-    let pass = Pass::training(fused, dropout, Arc::clone(&store));
-    let encoded = network.encode(&pass, &batch.sources);
-    let states = network.decode(&pass, &batch.inputs, &encoded);
-    let (mut total, outcome) = network.token_loss(&pass, &states, &batch.targets, 0.1, 0.01);
-    let mut loss = outcome.loss;
-    let lengths: Vec<usize> = batch.inputs.rows.lengths().collect();
-    if let Some((length, outcome)) = network.length_loss(&pass, &encoded, &lengths, 0.5, 0.0, 0.0) {
-        total = total + length;
-        loss += 0.5 * outcome.loss;
-    }
-    network.backward(&pass, &total);
-    drop((pass, total, states, encoded));
-    let mut store: Gradients = Arc::into_inner(store).expect("the pass is over");
-    let gradients = (0..store.len()).map(|index| store.read(index).to_vec()).collect();
-    Outcome { loss, best: outcome.best, gradients }
-}
-
-struct Batch {
-    sources: Sentences,
-    inputs: Sentences,
-    targets: Arc<Targets>,
-}
-
-impl Batch {
-    fn random(stream: &mut Stream, sources: &[usize], targets: &[usize]) -> Self {
-        let mut sentences = |lengths: &[usize]| {
-            let rows: Vec<Vec<u32>> = lengths
-                .iter()
-                .map(|&n| (0..n).map(|_| stream.below(VOCABULARY as u64) as u32).collect())
-                .collect();
-            Sentences::new(rows.iter().map(Vec::as_slice))
-        };
-        let (sources, inputs, wanted) =
-            (sentences(sources), sentences(targets), sentences(targets));
-        let weights = (0..wanted.ids.len())
-            .map(|i| if i % 5 == 4 { 0.0 } else { 0.5 + (i % 3) as f32 })
-            .collect();
-        let targets = Arc::new(Targets { classes: wanted.ids.to_vec(), weights });
-        Self { sources, inputs, targets }
-    }
-}
-
-fn shrink(mut config: ModelConfig) -> ModelConfig {
-    config.symbols.length = Some(padir_base::TokenId(VOCABULARY as u32 - 3));
-    config.d_model = 24;
-    config.d_kv = 10;
-    config.num_heads = 3;
-    config.d_ff = 40;
-    config
-}
+use support::{Batch, VOCABULARY, run, shrink};
 
 fn configs() -> impl Strategy<Value = ModelConfig> {
     let length = prop_oneof![

@@ -10,7 +10,7 @@
 //! longest sentence has.
 
 use super::core::{self, Core};
-use crate::dropout::{Dropout, apply};
+use crate::dropout::{Dropout, apply, masked};
 use crate::matrix::{Matrix, Product, run_all};
 use crate::norm;
 use crate::slot::Slot;
@@ -108,8 +108,7 @@ impl Layer<'_> {
         let masks = self.output.masks(self.core.queries, d);
         let add = |token: usize, column: usize, piece: &mut [f32]| {
             apply(masks.as_ref(), token, column, piece);
-            let x = &x[token * d + column..];
-            piece.iter_mut().zip(x).for_each(|(y, x)| *y += x);
+            crate::simd::add(piece, &x[token * d + column..]);
         };
         let mut y = vec![0.0; x.len()];
         linear(&context, w.o, wide, &mut y).finish(&add).run();
@@ -139,12 +138,7 @@ impl Layer<'_> {
         let whole_side = side.len();
         let side = self.side(side, d);
         let tokens = x.len() / d;
-        let masked = self.output.masks(self.core.queries, d).map(|masks| {
-            let mut masked = dy.to_vec();
-            let rows = masked.chunks_exact_mut(d).enumerate();
-            rows.for_each(|(token, row)| apply(Some(&masks), token, 0, row));
-            masked
-        });
+        let masked = masked(self.output.masks(self.core.queries, d).as_ref(), dy);
         let dz = masked.as_deref().unwrap_or(dy);
         let mut dcontext = vec![0.0; tokens * wide];
         run_all(vec![
