@@ -56,13 +56,15 @@ impl Streams {
 
     /// Streams for rows that are part of something larger: row r is number `first` + r of it.
     pub fn starting_at(seed: Seed, rows: usize, first: u64) -> Self {
-        let streams =
-            |purpose| (0..rows as u64).map(|row| seed.stream(purpose, first + row)).collect();
-        Self {
-            blocks: streams(Purpose::Block),
-            draws: streams(Purpose::Chain),
-            weights: Vec::new(),
-        }
+        Self::numbered(seed, (0..rows as u64).map(|row| first + row))
+    }
+
+    /// Streams for rows that have numbers of their own: what a row draws depends on its number and
+    /// on nothing that is decoded beside it.
+    pub fn numbered(seed: Seed, numbers: impl IntoIterator<Item = u64>) -> Self {
+        let pair = |n| (seed.stream(Purpose::Block, n), seed.stream(Purpose::Chain, n));
+        let (blocks, draws) = numbers.into_iter().map(pair).unzip();
+        Self { blocks, draws, weights: Vec::new() }
     }
 }
 

@@ -6,6 +6,10 @@
 //! Both are iterators of [`Step`]s: decoding yields data, and whoever wants to show or stop it
 //! consumes the iterator.
 //!
+//! Translators decode whole sentences: [`padir`] refines them in parallel, [`autoregression`] searches
+//! from left to right. Both return [`Hypothesis`] lists, best first, and tell an [`Observer`] what
+//! every step does.
+//!
 //! Chance itself is a parameter ([`Chance`]): [`Streams`] for real runs, and [`exact_law`], which
 //! runs the very same code through every possible outcome and returns its exact law. So a claim
 //! like "this sampler leaves p invariant" is tested on the sampler, not on a formula beside it.
@@ -36,16 +40,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod autoregression;
 mod batch;
 mod chance;
+mod event;
 mod exact;
 mod gibbs;
+mod hypothesis;
+pub mod padir;
 mod refine;
+mod sampling;
+mod settings;
 mod step;
 
 pub use batch::Batch;
 pub use chance::{Chance, ChanceError, Streams};
+pub use event::{Each, Event, Observer, Status};
 pub use exact::{ExactLaw, Replay, exact_law};
 pub use gibbs::Gibbs;
+pub use hypothesis::{Guess, Hypothesis, distinct, normalise};
 pub use refine::{Input, Pick, Refinement, Refiner};
+pub use sampling::{COLD, Sampling};
+pub use settings::{MAX_HYPOTHESES, MAX_LENGTH, MAX_STEPS, SettingsError};
 pub use step::{DecodeError, Step};

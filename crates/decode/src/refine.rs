@@ -6,15 +6,18 @@
 
 use padir_base::denoise::{Answers, Candidate, Denoiser};
 use padir_base::mask::{Mask, MaskLaw, Scene};
+use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
 use crate::chance::Chance;
 use crate::step::{DecodeError, Step, ask};
 
 /// What the denoiser sees at the positions it is to predict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Input {
     /// The old tokens.
+    #[default]
     Visible,
     /// Nothing.
     Hidden,

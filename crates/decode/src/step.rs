@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::batch::Batch;
 use crate::chance::ChanceError;
+use crate::settings::SettingsError;
 
 /// One step of a sampler or refiner, over all rows of its batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +30,12 @@ pub enum DecodeError<E: std::error::Error + 'static> {
     /// The denoiser failed.
     #[error(transparent)]
     Denoiser(E),
+    /// The continuer failed.
+    #[error(transparent)]
+    Continuer(E),
+    /// The settings contradict themselves, or do not fit what is to be decoded.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// A decision could not be made.
     #[error(transparent)]
     Chance(#[from] ChanceError),
@@ -41,6 +48,16 @@ pub enum DecodeError<E: std::error::Error + 'static> {
     /// The denoiser left a wanted position without an answer.
     #[error("the denoiser did not answer position {0}")]
     NoAnswer(usize),
+    /// The continuer answered with another number of candidates than it was asked for.
+    #[error("the continuer answered {found} candidates for {rows} rows of {depth}")]
+    Answers {
+        /// How many it answered.
+        found: usize,
+        /// The number of rows.
+        rows: usize,
+        /// The candidates asked for in each row.
+        depth: usize,
+    },
 }
 
 impl<E: std::error::Error + 'static> DecodeError<E> {

@@ -1,0 +1,374 @@
+//! Beam search, and its diverse form.
+//!
+//! ```text
+//! score(y) = ln p(y) / ((5 + n)/6)^α    n tokens, the end included
+//! ```
+//!
+//! The `num_beams` best continuations go on; an end counts if it is among them. The search stops when as many have
+//! ended and nothing better can come: ln p only falls, so no continuation of a prefix can score more than
+//! the prefix itself would at the length that flatters it most.
+//!
+//! Diverse search (Vijayakumar et al. 2016) divides the beam into groups. Each is searched like a beam of its own,
+//! but choosing a token that another group has chosen in the same step costs `diversity` nats. The
+//! costs decide what goes on; they are not part of any score.
+//!
+//! O(b²) a step and sentence for a beam of b; prefixes share their beginnings.
+
+use std::collections::HashMap;
+
+use padir_base::TokenId;
+use padir_base::continuation::{Advance, Continuer};
+use padir_base::denoise::Candidate;
+use padir_base::random::Seed;
+use serde::{Deserialize, Serialize};
+
+use super::drive::{Search, drive};
+use super::{Source, Symbols};
+use crate::chance::{Chance, ChanceError, Streams};
+use crate::event::{Event, Observer, Status};
+use crate::hypothesis::{Hypothesis, by_score, distinct, normalise, sort};
+use crate::settings::{MAX_HYPOTHESES, SettingsError, bounded, counted};
+use crate::step::DecodeError;
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Beam {
+    /// Width of the beam; 1 is greedy.
+    pub num_beams: usize,
+    /// α; larger favours longer translations.
+    pub length_penalty: f64,
+    /// How many groups the beam is divided into; divides `num_beams`.
+    pub groups: usize,
+    /// What a token costs that another group has chosen, in nats.
+    pub diversity: f64,
+}
+
+impl Default for Beam {
+    fn default() -> Self {
+        Self { num_beams: 5, length_penalty: 0.6, groups: 1, diversity: 0.5 }
+    }
+}
+
+impl Beam {
+    /// Whether the settings make sense.
+    ///
+    /// # Errors
+    /// The first thing that does not.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        counted("num_beams", self.num_beams, MAX_HYPOTHESES, "from 1 to 1024")?;
+        let alpha = self.length_penalty;
+        bounded("length_penalty", alpha, alpha.is_finite(), "finite")?;
+        let divides = self.groups > 0 && self.num_beams.is_multiple_of(self.groups);
+        bounded("groups", self.groups as f64, divides, "a divisor of `num_beams`")?;
+        let diversity = self.diversity;
+        let good = diversity.is_finite() && diversity >= 0.0;
+        bounded("diversity", diversity, good, "at least 0 and finite")
+    }
+
+    /// The beam of one group.
+    fn width(&self) -> usize {
+        self.num_beams / self.groups
+    }
+
+    /// Enough candidates of a row: as many ends as can be, as many that go on, and those that other
+    /// groups may have made too expensive.
+    fn depth(&self, alphabet: usize, never: usize) -> usize {
+        let taken = if self.groups > 1 { self.num_beams } else { 0 };
+        (2 * self.width() + taken).saturating_add(never).min(alphabet)
+    }
+}
+
+/// Searches for the best translations of sentences: for each at most `num_beams`, best first.
+///
+/// # Errors
+/// If the settings make no sense or the continuer fails.
+pub fn beam<K: Continuer, O: Observer>(
+    continuer: &mut K,
+    how: &Beam,
+    symbols: &Symbols,
+    sources: &[Source],
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
+    how.check()?;
+    let depth = how.depth(continuer.alphabet(), symbols.never.len());
+    let mut searches: Vec<Beams<'_>> =
+        sources.iter().map(|source| Beams::new(how, symbols, source)).collect();
+    // Nothing is left to chance.
+    let mut chance = Streams::new(Seed(0), 0);
+    drive(continuer, sources, &mut searches, depth, &mut chance, observer)?;
+    Ok(searches.into_iter().map(Beams::finish).collect())
+}
+
+/// The search for one sentence.
+#[derive(Debug)]
+struct Beams<'a> {
+    how: &'a Beam,
+    symbols: &'a Symbols,
+    source: &'a Source,
+    nodes: Vec<Node>,
+    groups: Vec<Group>,
+    advances: Vec<Advance>,
+    ended: Vec<Hypothesis>,
+    length: usize,
+}
+
+/// The last token of a prefix.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    before: Option<usize>,
+    token: TokenId,
+    log_prob: f64,
+}
+
+/// A prefix that goes on.
+#[derive(Clone, Copy, Debug)]
+struct Prefix {
+    /// Its last token; none if it is empty.
+    node: Option<usize>,
+    log_prob: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    live: Vec<Prefix>,
+    /// How many have ended, and the best score among them.
+    ended: usize,
+    best: f64,
+}
+
+/// A prefix and what may follow it.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    from: usize,
+    next: Candidate,
+    log_prob: f64,
+    /// What choices are ordered by.
+    merit: f64,
+}
+
+impl<'a> Beams<'a> {
+    fn new(how: &'a Beam, symbols: &'a Symbols, source: &'a Source) -> Self {
+        let empty = Prefix { node: None, log_prob: 0.0 };
+        let group = Group { live: vec![empty], ended: 0, best: f64::NEG_INFINITY };
+        Self {
+            how,
+            symbols,
+            source,
+            nodes: Vec::new(),
+            groups: vec![group; how.groups],
+            advances: vec![Advance { parent: 0, token: symbols.start }; how.groups],
+            ended: Vec::new(),
+            length: 0,
+        }
+    }
+
+    /// The choices of a group, best first; impossible ones are none.
+    fn choices(
+        &self,
+        group: &Group,
+        answers: &[Candidate],
+        depth: usize,
+        taken: &HashMap<TokenId, usize>,
+    ) -> Vec<Choice> {
+        let mut choices = Vec::with_capacity(answers.len());
+        for (from, (prefix, row)) in group.live.iter().zip(answers.chunks_exact(depth)).enumerate()
+        {
+            for &next in row.iter().filter(|c| !self.symbols.never.contains(&c.token)) {
+                let log_prob = prefix.log_prob + next.log_prob;
+                let others = taken.get(&next.token).copied().unwrap_or(0);
+                let merit = log_prob - self.how.diversity * others as f64;
+                if log_prob > f64::NEG_INFINITY {
+                    choices.push(Choice { from, next, log_prob, merit });
+                }
+            }
+        }
+        choices.sort_by(|a, b| {
+            by_score(a.merit, b.merit).then((a.from, a.next.token).cmp(&(b.from, b.next.token)))
+        });
+        choices
+    }
+
+    /// Moves a group on by one token. Its rows are appended to `advances`, their parents being its rows of the last
+    /// call, which begin with number `first`.
+    fn advance(&mut self, group: &mut Group, choices: &[Choice], first: usize) {
+        let width = self.how.width();
+        let last = self.length >= self.source.max_length;
+        let mut cut = vec![false; group.live.len()];
+        let mut live = Vec::with_capacity(width);
+        for (rank, choice) in choices.iter().enumerate() {
+            let ends = choice.next.token == TokenId::EOS;
+            let before = group.live[choice.from].node;
+            if last && !cut[choice.from] || !last && ends && rank < width {
+                cut[choice.from] = true;
+                self.end(group, before, choice.log_prob);
+            }
+            if !ends && !last && live.len() < width {
+                let Candidate { token, log_prob } = choice.next;
+                self.nodes.push(Node { before, token, log_prob });
+                self.advances.push(Advance { parent: first + choice.from, token });
+                let node = Some(self.nodes.len() - 1);
+                live.push(Prefix { node, log_prob: choice.log_prob });
+            }
+        }
+        group.live = live;
+    }
+
+    fn end(&mut self, group: &mut Group, node: Option<usize>, log_prob: f64) {
+        let score = normalise(log_prob, self.length, Some(self.how.length_penalty));
+        group.ended += 1;
+        group.best = group.best.max(score);
+        let (tokens, log_probs) = self.trace(node);
+        let (steps, number) = (self.length, self.ended.len());
+        self.ended.push(Hypothesis {
+            tokens,
+            log_probs,
+            log_prob,
+            score,
+            steps,
+            number,
+            guess: None,
+        });
+    }
+
+    /// Whether nothing better can come of a group.
+    fn is_settled(&self, group: &Group) -> bool {
+        if group.ended < self.how.width() {
+            return false;
+        }
+        // Greedy search ends with its first end.
+        self.how.width() == 1 || group.best >= self.hope(group)
+    }
+
+    /// The best score that a continuation of a live prefix may have.
+    fn hope(&self, group: &Group) -> f64 {
+        let top = group.live.iter().map(|p| p.log_prob).fold(f64::NEG_INFINITY, f64::max);
+        let alpha = Some(self.how.length_penalty);
+        let at = |length| normalise(top, length, alpha);
+        // The penalty is monotone in the length.
+        at(self.length + 1).max(at(self.source.max_length))
+    }
+
+    /// The tokens of a prefix.
+    fn trace(&self, mut node: Option<usize>) -> (Vec<TokenId>, Vec<f64>) {
+        let (mut tokens, mut log_probs) = (Vec::new(), Vec::new());
+        while let Some(Node { before, token, log_prob }) = node.map(|i| self.nodes[i]) {
+            tokens.push(token);
+            log_probs.push(log_prob);
+            node = before;
+        }
+        tokens.reverse();
+        log_probs.reverse();
+        (tokens, log_probs)
+    }
+
+    fn finish(self) -> Vec<Hypothesis> {
+        let mut list = self.ended;
+        sort(&mut list);
+        distinct(&mut list);
+        list.truncate(self.how.num_beams);
+        list
+    }
+
+    /// Tells of what has just ended and of what goes on or was given up.
+    fn tell<O: Observer>(&self, ended: usize, live: &[(Prefix, Status)], observer: &mut O) {
+        let event = |hypothesis, tokens: Vec<TokenId>, log_probs, changed, score, status| Event {
+            sentence: self.source.number,
+            hypothesis,
+            step: self.length,
+            tokens,
+            log_probs,
+            changed,
+            rejected: Vec::new(),
+            score,
+            status,
+        };
+        for h in &self.ended[ended..] {
+            let (tokens, log_probs) = (h.tokens.clone(), h.log_probs.clone());
+            observer.observe(event(h.number, tokens, log_probs, vec![], h.score, Status::Finished));
+        }
+        for (place, (prefix, status)) in live.iter().enumerate() {
+            let (tokens, log_probs) = self.trace(prefix.node);
+            let changed = vec![tokens.len() - 1];
+            let score = normalise(prefix.log_prob, self.length, Some(self.how.length_penalty));
+            observer.observe(event(place, tokens, log_probs, changed, score, *status));
+        }
+    }
+}
+
+impl Search for Beams<'_> {
+    fn advances(&self) -> &[Advance] {
+        &self.advances
+    }
+
+    fn take<C: Chance, O: Observer>(
+        &mut self,
+        answers: &[Candidate],
+        depth: usize,
+        _: &mut C,
+        observer: &mut O,
+    ) -> Result<(), ChanceError> {
+        self.length += 1;
+        self.advances.clear();
+        let already = self.ended.len();
+        let mut told = Vec::new();
+        let mut taken = HashMap::new();
+        let mut groups = std::mem::take(&mut self.groups);
+        let mut first = 0;
+        for group in &mut groups {
+            let rows = group.live.len();
+            let own = &answers[first * depth..(first + rows) * depth];
+            let choices = self.choices(group, own, depth, &taken);
+            let begin = self.advances.len();
+            self.advance(group, &choices, first);
+            let settled = self.is_settled(group);
+            if observer.listens() {
+                let status = if settled { Status::Dropped } else { Status::Live };
+                told.extend(group.live.iter().map(|&prefix| (prefix, status)));
+            }
+            for row in &self.advances[begin..] {
+                *taken.entry(row.token).or_insert(0) += 1;
+            }
+            if settled {
+                group.live.clear();
+                self.advances.truncate(begin);
+            }
+            first += rows;
+        }
+        self.groups = groups;
+        if observer.listens() {
+            self.tell(already, &told, observer);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_checked_and_read() {
+        let cases = [
+            (Beam { num_beams: 0, ..Beam::default() }, "`num_beams` is 0"),
+            (Beam { length_penalty: f64::INFINITY, ..Beam::default() }, "`length_penalty` is inf"),
+            (Beam { groups: 2, ..Beam::default() }, "`groups` is 2; it must be a divisor"),
+            (Beam { groups: 0, ..Beam::default() }, "`groups` is 0"),
+            (Beam { diversity: -1.0, ..Beam::default() }, "`diversity` is -1"),
+        ];
+        for (how, expected) in cases {
+            let error = how.check().unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert_eq!(Beam::default().check(), Ok(()));
+        let error = serde_json::from_str::<Beam>(r#"{"beams": 3}"#).unwrap_err().to_string();
+        assert!(error.contains("unknown field `beams`"), "{error}");
+    }
+
+    #[test]
+    fn candidates_suffice_for_ends_and_other_groups() {
+        let depth =
+            |num_beams, groups| Beam { num_beams, groups, ..Beam::default() }.depth(1000, 1);
+        assert_eq!((depth(1, 1), depth(5, 1), depth(6, 3)), (3, 11, 11));
+    }
+}

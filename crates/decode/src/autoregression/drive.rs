@@ -1,0 +1,65 @@
+//! The loop: the live rows of all sentences are one question to the continuer.
+
+use padir_base::continuation::{Advance, Continuer};
+use padir_base::denoise::Candidate;
+
+use super::Source;
+use crate::chance::{Chance, ChanceError};
+use crate::event::Observer;
+use crate::step::DecodeError;
+
+/// The search for the translation of one sentence.
+pub(super) trait Search {
+    /// How it goes on: parents are its own rows of the last call. None when it is done.
+    fn advances(&self) -> &[Advance];
+
+    /// Takes what may follow each of the rows, `depth` candidates row after row.
+    fn take<C: Chance, O: Observer>(
+        &mut self,
+        answers: &[Candidate],
+        depth: usize,
+        chance: &mut C,
+        observer: &mut O,
+    ) -> Result<(), ChanceError>;
+}
+
+/// Lets all searches come to their end.
+pub(super) fn drive<K: Continuer, S: Search, C: Chance, O: Observer>(
+    continuer: &mut K,
+    sources: &[Source],
+    searches: &mut [S],
+    depth: usize,
+    chance: &mut C,
+    observer: &mut O,
+) -> Result<(), DecodeError<K::Error>> {
+    let contexts: Vec<usize> = sources.iter().map(|source| source.context).collect();
+    continuer.begin(&contexts).map_err(DecodeError::Continuer)?;
+    // Where the rows of each search begin in the last call.
+    let mut firsts: Vec<usize> = (0..searches.len()).collect();
+    let mut rows = Vec::new();
+    let mut answers = Vec::new();
+    loop {
+        rows.clear();
+        for (search, first) in searches.iter().zip(&mut firsts) {
+            let begin = rows.len();
+            let own = search.advances().iter();
+            rows.extend(own.map(|row| Advance { parent: *first + row.parent, ..*row }));
+            *first = begin;
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        answers.clear();
+        continuer.advance(&rows, depth, &mut answers).map_err(DecodeError::Continuer)?;
+        if answers.len() != rows.len() * depth {
+            let (found, rows) = (answers.len(), rows.len());
+            return Err(DecodeError::Answers { found, rows, depth });
+        }
+        let mut rest = &answers[..];
+        for search in searches.iter_mut().filter(|search| !search.advances().is_empty()) {
+            let (own, others) = rest.split_at(search.advances().len() * depth);
+            rest = others;
+            search.take(own, depth, chance, observer)?;
+        }
+    }
+}

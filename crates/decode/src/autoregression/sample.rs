@@ -1,0 +1,252 @@
+//! Sampling from left to right; greedy is sampling at temperature 0.
+//!
+//! Each sample draws from a stream of its own, named by the seed, the number of the sentence and its own number.
+
+use padir_base::TokenId;
+use padir_base::continuation::{Advance, Continuer};
+use padir_base::denoise::Candidate;
+use padir_base::random::Seed;
+use serde::{Deserialize, Serialize};
+
+use super::drive::{Search, drive};
+use super::{Source, Symbols};
+use crate::chance::{Chance, ChanceError, Streams};
+use crate::event::{Event, Observer, Status};
+use crate::hypothesis::{Hypothesis, normalise, sort};
+use crate::sampling::{Picker, Sampling};
+use crate::settings::{MAX_HYPOTHESES, SettingsError, bounded, counted};
+use crate::step::DecodeError;
+
+/// How to sample.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sample {
+    /// How many translations are drawn for each sentence.
+    pub samples: usize,
+    /// How tokens are picked.
+    pub sampling: Sampling,
+    /// α of [`normalise`]; none means the plain sum of log-probabilities.
+    pub length_penalty: Option<f64>,
+    /// Where samples come from.
+    pub seed: Seed,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        let sampling = Sampling { temperature: 1.0, ..Sampling::cold() };
+        Self { samples: 1, sampling, length_penalty: None, seed: Seed(0) }
+    }
+}
+
+impl Sample {
+    /// Always the most probable token.
+    pub fn greedy() -> Self {
+        Self { sampling: Sampling::cold(), ..Self::default() }
+    }
+
+    /// Whether the settings make sense.
+    ///
+    /// # Errors
+    /// The first thing that does not.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        counted("samples", self.samples, MAX_HYPOTHESES, "from 1 to 1024")?;
+        self.sampling.check()?;
+        let differ = self.samples == 1 || !self.sampling.is_cold();
+        bounded(
+            "samples",
+            self.samples as f64,
+            differ,
+            "1 at temperature 0: all would be the same",
+        )?;
+        let alpha = self.length_penalty.unwrap_or(0.0);
+        bounded("length_penalty", alpha, alpha.is_finite(), "finite")
+    }
+}
+
+/// The most probable token, step by step.
+///
+/// # Errors
+/// If the continuer fails.
+pub fn greedy<K: Continuer, O: Observer>(
+    continuer: &mut K,
+    symbols: &Symbols,
+    sources: &[Source],
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
+    sample(continuer, &Sample::greedy(), symbols, sources, observer)
+}
+
+/// Draws translations of sentences: for each, its samples, best first.
+///
+/// # Errors
+/// If the settings make no sense or the continuer fails.
+pub fn sample<K: Continuer, O: Observer>(
+    continuer: &mut K,
+    how: &Sample,
+    symbols: &Symbols,
+    sources: &[Source],
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
+    let samples = 0..how.samples.min(MAX_HYPOTHESES) as u64;
+    let numbers = sources.iter().flat_map(|source| {
+        let sentence = source.number << 10;
+        samples.clone().map(move |sample| sentence | sample)
+    });
+    let mut chance = Streams::numbered(how.seed, numbers);
+    sample_by(continuer, how, symbols, sources, &mut chance, observer)
+}
+
+/// [`sample`] with decisions from elsewhere: row r of `chance` is sample r, counted over all sentences.
+///
+/// # Errors
+/// If the settings make no sense, the continuer fails or a decision cannot be made.
+pub fn sample_by<K: Continuer, C: Chance, O: Observer>(
+    continuer: &mut K,
+    how: &Sample,
+    symbols: &Symbols,
+    sources: &[Source],
+    chance: &mut C,
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
+    how.check()?;
+    let depth = how.sampling.depth(continuer.alphabet(), symbols.never.len());
+    let new = |(i, source)| Walk::new(how, symbols, source, i * how.samples);
+    let mut walks: Vec<Walk<'_>> = sources.iter().enumerate().map(new).collect();
+    drive(continuer, sources, &mut walks, depth, chance, observer)?;
+    Ok(walks.into_iter().map(Walk::finish).collect())
+}
+
+/// The samples of one sentence.
+#[derive(Debug)]
+struct Walk<'a> {
+    how: &'a Sample,
+    symbols: &'a Symbols,
+    source: &'a Source,
+    /// The row of `chance` of the first sample.
+    first: usize,
+    paths: Vec<Path>,
+    /// The numbers of the live paths, in the order of the rows.
+    live: Vec<usize>,
+    advances: Vec<Advance>,
+    length: usize,
+    picker: Picker,
+}
+
+/// One sample.
+#[derive(Clone, Debug, Default)]
+struct Path {
+    tokens: Vec<TokenId>,
+    log_probs: Vec<f64>,
+    log_prob: f64,
+    length: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn new(how: &'a Sample, symbols: &'a Symbols, source: &'a Source, first: usize) -> Self {
+        let start = Advance { parent: 0, token: symbols.start };
+        Self {
+            how,
+            symbols,
+            source,
+            first,
+            paths: vec![Path::default(); how.samples],
+            live: (0..how.samples).collect(),
+            advances: vec![start; how.samples],
+            length: 0,
+            picker: Picker::default(),
+        }
+    }
+
+    fn event(&self, number: usize, status: Status) -> Event {
+        let path = &self.paths[number];
+        let changed = path.tokens.len().checked_sub(1).filter(|_| status == Status::Live);
+        Event {
+            sentence: self.source.number,
+            hypothesis: number,
+            step: self.length,
+            tokens: path.tokens.clone(),
+            log_probs: path.log_probs.clone(),
+            changed: changed.into_iter().collect(),
+            rejected: Vec::new(),
+            score: normalise(path.log_prob, self.length, self.how.length_penalty),
+            status,
+        }
+    }
+
+    fn finish(self) -> Vec<Hypothesis> {
+        let alpha = self.how.length_penalty;
+        let finish = |(number, path): (usize, Path)| Hypothesis {
+            score: normalise(path.log_prob, path.length, alpha),
+            tokens: path.tokens,
+            log_probs: path.log_probs,
+            log_prob: path.log_prob,
+            steps: path.length,
+            number,
+            guess: None,
+        };
+        let mut list: Vec<Hypothesis> = self.paths.into_iter().enumerate().map(finish).collect();
+        sort(&mut list);
+        list
+    }
+}
+
+impl Search for Walk<'_> {
+    fn advances(&self) -> &[Advance] {
+        &self.advances
+    }
+
+    fn take<C: Chance, O: Observer>(
+        &mut self,
+        answers: &[Candidate],
+        depth: usize,
+        chance: &mut C,
+        observer: &mut O,
+    ) -> Result<(), ChanceError> {
+        self.length += 1;
+        self.advances.clear();
+        let rows = std::mem::take(&mut self.live);
+        for (parent, (number, candidates)) in
+            rows.into_iter().zip(answers.chunks_exact(depth)).enumerate()
+        {
+            let row = self.first + number;
+            let never = &self.symbols.never;
+            let picked = self.picker.pick(&self.how.sampling, candidates, never, row, chance)?;
+            let Candidate { token, log_prob } = picked.ok_or(ChanceError::NoCandidate(row))?;
+            let path = &mut self.paths[number];
+            path.log_prob += log_prob;
+            path.length = self.length;
+            let ends = token == TokenId::EOS || self.length >= self.source.max_length;
+            if !ends {
+                path.tokens.push(token);
+                path.log_probs.push(log_prob);
+                self.live.push(number);
+                self.advances.push(Advance { parent, token });
+            }
+            if observer.listens() {
+                let status = if ends { Status::Finished } else { Status::Live };
+                observer.observe(self.event(number, status));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_checked_and_read() {
+        let cases = [
+            (Sample { samples: 0, ..Sample::default() }, "`samples` is 0"),
+            (Sample { samples: 2, ..Sample::greedy() }, "`samples` is 2; it must be 1 at"),
+            (Sample { length_penalty: Some(f64::NAN), ..Sample::default() }, "`length_penalty`"),
+        ];
+        for (how, expected) in cases {
+            let error = how.check().unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let error = serde_json::from_str::<Sample>(r#"{"sample": 3}"#).unwrap_err().to_string();
+        assert!(error.contains("unknown field `sample`"), "{error}");
+    }
+}

@@ -1,0 +1,367 @@
+//! One hypothesis while it is refined.
+//!
+//! A step predicts the open positions, rejects some of the predictions and puts something else in their place:
+//!
+//! ```text
+//! read x → predict y → reject R → x'ᵢ = yᵢ, or a replacement where i ∈ R
+//! ```
+//!
+//! O(n) a step, and O(n log n) where confidences are sorted.
+
+use padir_base::TokenId;
+use padir_base::denoise::Candidate;
+use padir_base::mask::{Mask, MaskLaw, Scene};
+
+use super::reject::rejected;
+use super::settings::{Counted, Halt, Procedure, Replacement, Settings, Wanted};
+use super::start::{Start, Symbols};
+use crate::chance::{Chance, ChanceError};
+use crate::event::{Event, Status};
+use crate::hypothesis::{Hypothesis, normalise};
+use crate::refine::Input;
+
+/// What all hypotheses of a run share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) symbols: &'a Symbols,
+    pub(super) alphabet: usize,
+    /// The step, from 1.
+    pub(super) step: usize,
+    /// Whether what happens is told.
+    pub(super) told: bool,
+}
+
+/// A hypothesis.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) start: Start,
+    /// What the next step reads.
+    pub(super) tokens: Vec<TokenId>,
+    /// Which positions the next step predicts.
+    pub(super) open: Vec<bool>,
+    pub(super) status: Status,
+    pub(super) score: f64,
+    /// Which tokens are accepted predictions, not initial tokens.
+    accepted: Vec<bool>,
+    predicted: Vec<TokenId>,
+    log_probs: Vec<f64>,
+    /// What rejecters go by.
+    confidence: Vec<f64>,
+    /// Σ ln p over all steps, n × |Ω|; empty unless wanted.
+    totals: Vec<f64>,
+    log_prob: f64,
+    steps: usize,
+    changed: Vec<usize>,
+    rejected: Vec<usize>,
+}
+
+/// What a hypothesis may become.
+#[derive(Clone, Debug)]
+struct Form {
+    tokens: Vec<TokenId>,
+    accepted: Vec<bool>,
+}
+
+impl Draft {
+    pub(super) fn new(start: Start, rules: &Rules<'_>) -> Self {
+        let tokens = start.tokens.clone();
+        let n = tokens.len();
+        let accumulates = rules.settings.replacement == Replacement::Accumulated;
+        let mut open = vec![true; n];
+        if let (Input::Hidden, Some(end)) = (rules.settings.input, open.last_mut()) {
+            // The end is where it is: it is not hidden, and nobody asks for it.
+            *end = false;
+        }
+        Self {
+            open,
+            status: Status::Live,
+            score: f64::NEG_INFINITY,
+            accepted: vec![false; n],
+            predicted: tokens.clone(),
+            log_probs: vec![0.0; n],
+            confidence: vec![0.0; n],
+            totals: vec![0.0; if accumulates { n * rules.alphabet } else { 0 }],
+            log_prob: 0.0,
+            steps: 0,
+            changed: Vec::new(),
+            rejected: Vec::new(),
+            start,
+            tokens,
+        }
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        self.status == Status::Live
+    }
+
+    /// Takes note of what was picked for a position.
+    pub(super) fn predict(
+        &mut self,
+        rules: &Rules<'_>,
+        position: usize,
+        picked: Candidate,
+        candidates: &[Candidate],
+    ) {
+        self.predicted[position] = picked.token;
+        self.log_probs[position] = picked.log_prob;
+        self.confidence[position] = match rules.settings.procedure {
+            Procedure::Paper => candidates.first().map_or(picked.log_prob, |top| top.log_prob),
+            Procedure::Corrected => picked.log_prob,
+        };
+        if !self.totals.is_empty() {
+            let row = &mut self.totals[position * rules.alphabet..][..rules.alphabet];
+            for candidate in candidates {
+                if let Some(total) = row.get_mut(candidate.token.index()) {
+                    *total += candidate.log_prob;
+                }
+            }
+        }
+    }
+
+    /// Makes a step of what was predicted.
+    pub(super) fn settle<C: Chance>(
+        &mut self,
+        rules: &Rules<'_>,
+        row: usize,
+        chance: &mut C,
+    ) -> Result<(), ChanceError> {
+        self.steps = rules.step;
+        let mut rejects = Mask::none(self.tokens.len());
+        if rules.settings.remask_stutter {
+            let scene = Scene::of_tokens(&self.predicted[..self.free(rules)]);
+            let repeats = chance.mask(row, &MaskLaw::Repeats, &scene)?;
+            repeats.positions().for_each(|i| rejects.hide(i));
+        }
+        match rules.settings.procedure {
+            Procedure::Paper => self.settle_as_in_the_paper(rules, rejects, row, chance),
+            Procedure::Corrected => self.settle_corrected(rules, rejects, row, chance),
+        }
+    }
+
+    fn settle_as_in_the_paper<C: Chance>(
+        &mut self,
+        rules: &Rules<'_>,
+        mut rejects: Mask,
+        row: usize,
+        chance: &mut C,
+    ) -> Result<(), ChanceError> {
+        let last = rules.step == rules.settings.steps;
+        if !last {
+            self.reject(rules, &mut rejects, row, chance)?;
+        }
+        let next = self.form(rules, &rejects);
+        if last || next.tokens == self.tokens {
+            self.status = Status::Finished;
+        }
+        self.rate(rules, &next);
+        self.turn_into(next, &rejects, rules);
+        Ok(())
+    }
+
+    fn settle_corrected<C: Chance>(
+        &mut self,
+        rules: &Rules<'_>,
+        mut rejects: Mask,
+        row: usize,
+        chance: &mut C,
+    ) -> Result<(), ChanceError> {
+        let ending = self.form(rules, &rejects);
+        self.rate(rules, &ending);
+        if rules.step == rules.settings.steps || self.halts(rules, &ending, &rejects) {
+            self.status = Status::Finished;
+            self.turn_into(ending, &rejects, rules);
+            return Ok(());
+        }
+        self.reject(rules, &mut rejects, row, chance)?;
+        let next = self.form(rules, &rejects);
+        self.turn_into(next, &rejects, rules);
+        self.open(rules, &rejects);
+        if !self.open.contains(&true) {
+            self.status = Status::Finished;
+        }
+        Ok(())
+    }
+
+    /// How many positions laws may look at.
+    fn free(&self, rules: &Rules<'_>) -> usize {
+        self.tokens.len() - usize::from(rules.settings.input == Input::Hidden)
+    }
+
+    /// Adds what the rejecter rejects.
+    fn reject<C: Chance>(
+        &self,
+        rules: &Rules<'_>,
+        rejects: &mut Mask,
+        row: usize,
+        chance: &mut C,
+    ) -> Result<(), ChanceError> {
+        let free = self.free(rules);
+        let scene = Scene::of_tokens(&self.predicted[..free])
+            .with_confidence(&self.confidence[..free])
+            .at_step(rules.step);
+        let more = rejected(rules.settings, &scene, row, chance)?;
+        more.positions().for_each(|i| rejects.hide(i));
+        Ok(())
+    }
+
+    /// The predictions, with replacements where they are rejected.
+    fn form(&self, rules: &Rules<'_>, rejects: &Mask) -> Form {
+        let mut tokens = self.predicted.clone();
+        let mut accepted = vec![true; tokens.len()];
+        for i in rejects.positions() {
+            (tokens[i], accepted[i]) = match (rules.settings.input, rules.settings.replacement) {
+                (Input::Hidden, _) => (self.predicted[i], false),
+                (_, Replacement::Initial) => (self.start.tokens[i], false),
+                (_, Replacement::Previous) => (self.tokens[i], self.accepted[i]),
+                (_, Replacement::Accumulated) => (self.accumulated(rules, i), true),
+            };
+        }
+        Form { tokens, accepted }
+    }
+
+    /// The token of the largest sum of log-probabilities; ties go to the smaller id.
+    ///
+    /// Logits and log-probabilities differ by a constant in each step, so their sums have the same arg-max.
+    fn accumulated(&self, rules: &Rules<'_>, position: usize) -> TokenId {
+        let row = &self.totals[position * rules.alphabet..][..rules.alphabet];
+        let totals = (0..).map(TokenId).zip(row).filter(|(t, _)| !rules.symbols.never.contains(t));
+        let better = |best: (TokenId, f64), (token, &total): (TokenId, &f64)| {
+            if total > best.1 { (token, total) } else { best }
+        };
+        totals.fold((self.predicted[position], f64::NEG_INFINITY), better).0
+    }
+
+    fn halts(&self, rules: &Rules<'_>, ending: &Form, stutter: &Mask) -> bool {
+        let unchanged = || ending.tokens == self.tokens;
+        match rules.settings.halt {
+            Halt::Never => false,
+            Halt::Unchanged => unchanged(),
+            Halt::Confident { min_log_prob } => {
+                let confident = self.confidence.iter().all(|&c| c >= min_log_prob);
+                confident && stutter.count() == 0 || unchanged()
+            }
+        }
+    }
+
+    /// Whether a position counts as part of the translation.
+    fn keeps(&self, rules: &Rules<'_>, form: &Form, position: usize) -> bool {
+        let settings = rules.settings;
+        !settings.drop_unchanged
+            || match settings.procedure {
+                Procedure::Paper => form.tokens[position] != self.start.tokens[position],
+                Procedure::Corrected => form.accepted[position],
+            }
+    }
+
+    /// Scores the hypothesis as if it ended in this form.
+    fn rate(&mut self, rules: &Rules<'_>, form: &Form) {
+        let all = rules.settings.counted == Counted::Every;
+        let (mut sum, mut count) = (0.0, 0);
+        for i in (0..self.tokens.len()).filter(|&i| all || self.keeps(rules, form, i)) {
+            sum += self.log_probs[i];
+            count += 1;
+        }
+        self.log_prob = sum;
+        self.score = normalise(sum, count, rules.settings.length_penalty);
+    }
+
+    fn turn_into(&mut self, form: Form, rejects: &Mask, rules: &Rules<'_>) {
+        if rules.told {
+            let differs = |&i: &usize| form.tokens[i] != self.tokens[i];
+            self.changed = (0..self.tokens.len()).filter(differs).collect();
+            self.rejected = rejects.positions().collect();
+        }
+        self.tokens = form.tokens;
+        self.accepted = form.accepted;
+    }
+
+    /// Chooses what the next step predicts.
+    fn open(&mut self, rules: &Rules<'_>, rejects: &Mask) {
+        match (rules.settings.input, rules.settings.wanted) {
+            (Input::Hidden, _) => {
+                self.open.iter_mut().enumerate().for_each(|(i, open)| *open = rejects.hides(i));
+            }
+            (Input::Visible, Wanted::All) => {}
+            (Input::Visible, Wanted::Uncertain { below, neighbours }) => {
+                // What is not a number is not certain.
+                let unsure = |p: f64| p < below || p.is_nan();
+                let uncertain = |i: usize| rejects.hides(i) || unsure(self.confidence[i]);
+                let near: Vec<bool> = (0..self.tokens.len()).map(uncertain).collect();
+                self.open = widen(&near, neighbours);
+            }
+        }
+    }
+
+    /// What listeners are told.
+    pub(super) fn event(&self, sentence: u64) -> Event {
+        Event {
+            sentence,
+            hypothesis: self.start.number,
+            step: self.steps,
+            tokens: self.tokens.clone(),
+            log_probs: self.log_probs.clone(),
+            changed: self.changed.clone(),
+            rejected: self.rejected.clone(),
+            score: self.score,
+            status: self.status,
+        }
+    }
+
+    /// The translation: what is kept, without ends and padding.
+    pub(super) fn finish(self, rules: &Rules<'_>) -> Hypothesis {
+        let form = Form { tokens: self.tokens.clone(), accepted: self.accepted.clone() };
+        let keep = |i: &usize| self.keeps(rules, &form, *i) && is_text(rules, form.tokens[*i]);
+        let kept: Vec<usize> = (0..form.tokens.len()).filter(keep).collect();
+        Hypothesis {
+            tokens: kept.iter().map(|&i| self.tokens[i]).collect(),
+            log_probs: kept.iter().map(|&i| self.log_probs[i]).collect(),
+            log_prob: self.log_prob,
+            score: self.score,
+            steps: self.steps,
+            number: self.start.number,
+            guess: Some(self.start.guess),
+        }
+    }
+}
+
+/// Ends and padding are no text, and a mask only to the paper's program.
+fn is_text(rules: &Rules<'_>, token: TokenId) -> bool {
+    let corrected = rules.settings.procedure == Procedure::Corrected;
+    let mask = corrected && rules.symbols.mask == Some(token);
+    token != TokenId::EOS && token != TokenId::PAD && !mask
+}
+
+/// Marks everything within `reach` of a mark, in two sweeps.
+fn widen(marks: &[bool], reach: usize) -> Vec<bool> {
+    let mut wide = vec![false; marks.len()];
+    let mut sweep = |positions: &mut dyn Iterator<Item = usize>| {
+        let mut left = 0;
+        for i in positions {
+            left = if marks[i] { reach.saturating_add(1) } else { left };
+            wide[i] |= left > 0;
+            left = left.saturating_sub(1);
+        }
+    };
+    sweep(&mut (0..marks.len()));
+    sweep(&mut (0..marks.len()).rev());
+    wide
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widening_reaches_to_both_sides() {
+        let marks = [false, false, true, false, false, false, false, true];
+        let wide = |reach| -> String {
+            widen(&marks, reach).iter().map(|&w| if w { 'x' } else { '.' }).collect()
+        };
+        assert_eq!(wide(0), "..x....x");
+        assert_eq!(wide(1), ".xxx..xx");
+        assert_eq!(wide(2), "xxxxxxxx");
+        assert_eq!(wide(usize::MAX), "xxxxxxxx");
+        assert_eq!(widen(&[false; 3], 5), [false; 3]);
+    }
+}

@@ -1,0 +1,28 @@
+//! Giving up hypotheses that are behind.
+
+use super::draft::Draft;
+use super::settings::Prune;
+use crate::event::Status;
+use crate::hypothesis::by_score;
+
+/// Gives up live hypotheses of one sentence; the best stays.
+pub(super) fn prune(rule: Prune, drafts: &mut [Draft]) {
+    if rule == Prune::Never {
+        return;
+    }
+    let mut order: Vec<usize> =
+        (0..drafts.len()).filter(|&i| drafts[i].status != Status::Dropped).collect();
+    order.sort_by(|&a, &b| by_score(drafts[a].score, drafts[b].score));
+    let Some(&first) = order.first() else { return };
+    let best = drafts[first].score;
+    for (rank, &i) in order.iter().enumerate().skip(1) {
+        let close = match rule {
+            Prune::Never => true,
+            Prune::Margin { nats } => best - drafts[i].score < nats,
+            Prune::Keep { most } => rank < most,
+        };
+        if drafts[i].is_live() && !close {
+            drafts[i].status = Status::Dropped;
+        }
+    }
+}

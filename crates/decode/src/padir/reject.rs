@@ -1,0 +1,72 @@
+//! Rejecters are mask laws over what was predicted.
+
+use padir_base::mask::{Mask, MaskLaw, Scene};
+
+use super::settings::{Rejecter, Settings};
+use crate::chance::{Chance, ChanceError};
+
+/// The positions of a scene whose prediction is rejected after a step that is not the last.
+pub(super) fn rejected<C: Chance>(
+    settings: &Settings,
+    scene: &Scene<'_>,
+    row: usize,
+    chance: &mut C,
+) -> Result<Mask, ChanceError> {
+    let len = scene.len();
+    match &settings.rejecter {
+        Rejecter::Nothing => Ok(Mask::none(len)),
+        Rejecter::Linear => {
+            chance.mask(row, &MaskLaw::Linear { steps: settings.steps, least: 1 }, scene)
+        }
+        Rejecter::Count { count } => least_confident(*count, scene, row, chance),
+        Rejecter::Share { share } => {
+            let count = ((share * len as f64) as usize).max(1);
+            least_confident(count, scene, row, chance)
+        }
+        Rejecter::Law { law } => chance.mask(row, law, scene),
+    }
+}
+
+/// A schedule that has come to its end hides the least number it may.
+fn least_confident<C: Chance>(
+    count: usize,
+    scene: &Scene<'_>,
+    row: usize,
+    chance: &mut C,
+) -> Result<Mask, ChanceError> {
+    chance.mask(row, &MaskLaw::Linear { steps: 1, least: count }, &scene.at_step(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Streams;
+    use padir_base::TokenId;
+    use padir_base::random::Seed;
+
+    #[test]
+    fn each_rule_rejects_what_it_says() {
+        let tokens = [7, 8, 8, 9, 5].map(TokenId);
+        let confidence = [-0.1, -2.0, -0.5, -3.0, -0.2];
+        let law = |law| Rejecter::Law { law };
+        let cases = [
+            ("nothing", Rejecter::Nothing, 1, vec![]),
+            ("linear after 1 of 4: ⌊15/4⌋", Rejecter::Linear, 1, vec![1, 2, 3]),
+            ("linear after 2 of 4: ⌊10/4⌋", Rejecter::Linear, 2, vec![1, 3]),
+            ("linear after 3 of 4: ⌊5/4⌋", Rejecter::Linear, 3, vec![3]),
+            ("two", Rejecter::Count { count: 2 }, 3, vec![1, 3]),
+            ("more than there are", Rejecter::Count { count: 9 }, 1, vec![0, 1, 2, 3, 4]),
+            ("three fifths", Rejecter::Share { share: 0.6 }, 1, vec![1, 2, 3]),
+            ("hardly any, so one", Rejecter::Share { share: 0.1 }, 1, vec![3]),
+            ("repeats", law(MaskLaw::Repeats), 1, vec![2]),
+            ("all", law(MaskLaw::All), 1, vec![0, 1, 2, 3, 4]),
+        ];
+        for (name, rejecter, step, expected) in cases {
+            let settings = Settings { rejecter, ..Settings::default() };
+            let scene = Scene::of_tokens(&tokens).with_confidence(&confidence).at_step(step);
+            let mut chance = Streams::new(Seed(0), 1);
+            let mask = rejected(&settings, &scene, 0, &mut chance).unwrap();
+            assert_eq!(mask.positions().collect::<Vec<_>>(), expected, "{name}");
+        }
+    }
+}

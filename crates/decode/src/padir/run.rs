@@ -1,0 +1,208 @@
+//! The loop: all live hypotheses of all sentences are one question to the denoiser.
+//!
+//! A step costs one call (two where the denoiser's first choice is never predicted) and O(tokens) besides.
+
+use padir_base::denoise::{Answers, Denoiser};
+
+use super::draft::{Draft, Rules};
+use super::prune::prune;
+use super::settings::{Replacement, Settings};
+use super::start::{Sentence, Start, Symbols, plan};
+use crate::batch::Batch;
+use crate::chance::{Chance, ChanceError, Streams};
+use crate::event::{Observer, Status};
+use crate::hypothesis::{Hypothesis, sort};
+use crate::refine::Input;
+use crate::sampling::Picker;
+use crate::step::{DecodeError, ask};
+
+/// Refines sentences: for each, its finished hypotheses, best first (equal scores: the more probable
+/// length first).
+///
+/// What becomes of a sentence does not depend on the others.
+///
+/// # Errors
+/// If the settings make no sense or the denoiser fails.
+pub fn refine<D: Denoiser, O: Observer>(
+    denoiser: &mut D,
+    settings: &Settings,
+    symbols: &Symbols,
+    sentences: &[Sentence],
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
+    settings.check()?;
+    let starts = plan(settings, symbols, sentences)?;
+    let mut chance = Streams::numbered(settings.seed, starts.iter().map(|start| start.stream));
+    Run::new(denoiser, settings, symbols, starts).finish(sentences, &mut chance, observer)
+}
+
+/// [`refine`] with decisions from elsewhere: row r of `chance` is hypothesis r, counted over all sentences.
+///
+/// Random starts come from the seed nevertheless.
+///
+/// # Errors
+/// If the settings make no sense, the denoiser fails or a decision cannot be made.
+pub fn refine_by<D: Denoiser, C: Chance, O: Observer>(
+    denoiser: &mut D,
+    settings: &Settings,
+    symbols: &Symbols,
+    sentences: &[Sentence],
+    chance: &mut C,
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
+    settings.check()?;
+    let starts = plan(settings, symbols, sentences)?;
+    Run::new(denoiser, settings, symbols, starts).finish(sentences, chance, observer)
+}
+
+struct Run<'a, D> {
+    denoiser: &'a mut D,
+    rules: Rules<'a>,
+    drafts: Vec<Draft>,
+    answers: Answers,
+    picker: Picker,
+}
+
+/// Rows of a question, by the numbers of their drafts, and the positions that are asked for.
+struct Question {
+    rows: Vec<usize>,
+    wanted: Vec<bool>,
+}
+
+impl<'a, D: Denoiser> Run<'a, D> {
+    fn new(
+        denoiser: &'a mut D,
+        settings: &'a Settings,
+        symbols: &'a Symbols,
+        starts: Vec<Start>,
+    ) -> Self {
+        let alphabet = denoiser.alphabet();
+        let rules = Rules { settings, symbols, alphabet, step: 0, told: false };
+        let drafts = starts.into_iter().map(|start| Draft::new(start, &rules)).collect();
+        Self { denoiser, rules, drafts, answers: Answers::default(), picker: Picker::default() }
+    }
+
+    fn finish<C: Chance, O: Observer>(
+        mut self,
+        sentences: &[Sentence],
+        chance: &mut C,
+        observer: &mut O,
+    ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
+        self.rules.told = observer.listens();
+        for step in 1..=self.rules.settings.steps {
+            self.rules.step = step;
+            let live: Vec<usize> =
+                (0..self.drafts.len()).filter(|&i| self.drafts[i].is_live()).collect();
+            if live.is_empty() {
+                break;
+            }
+            self.step(&live, sentences, chance)?;
+            if self.rules.told {
+                for draft in live.iter().map(|&i| &self.drafts[i]) {
+                    observer.observe(draft.event(sentences[draft.start.sentence].number));
+                }
+            }
+        }
+        let mut lists = vec![Vec::new(); sentences.len()];
+        for draft in self.drafts.into_iter().filter(|draft| draft.status == Status::Finished) {
+            lists[draft.start.sentence].push(draft.finish(&self.rules));
+        }
+        for list in &mut lists {
+            sort(list);
+        }
+        Ok(lists)
+    }
+
+    fn step<C: Chance>(
+        &mut self,
+        live: &[usize],
+        sentences: &[Sentence],
+        chance: &mut C,
+    ) -> Result<(), DecodeError<D::Error>> {
+        self.predict(live, sentences, chance)?;
+        for &i in live {
+            self.drafts[i].settle(&self.rules, i, chance)?;
+        }
+        let rule = self.rules.settings.prune;
+        let same = |a: &Draft, b: &Draft| a.start.sentence == b.start.sentence;
+        self.drafts.chunk_by_mut(same).for_each(|group| prune(rule, group));
+        Ok(())
+    }
+
+    /// Predicts the open positions of live hypotheses.
+    fn predict<C: Chance>(
+        &mut self,
+        live: &[usize],
+        sentences: &[Sentence],
+        chance: &mut C,
+    ) -> Result<(), DecodeError<D::Error>> {
+        let open = live.iter().flat_map(|&i| self.drafts[i].open.iter().copied());
+        let question = Question { rows: live.to_vec(), wanted: open.collect() };
+        let sampling = self.rules.settings.sampling();
+        let never = self.rules.symbols.never.len();
+        let depth = match self.rules.settings.replacement {
+            Replacement::Accumulated => self.rules.alphabet,
+            // What is never predicted hardly ever comes first: an engine that need not look for the second
+            // best is worth the rare second question.
+            _ if sampling.is_cold() => 1,
+            _ => sampling.depth(self.rules.alphabet, never),
+        };
+        self.ask(&question, sentences, depth)?;
+        let Some(again) = self.read(&question, chance)? else { return Ok(()) };
+        self.ask(&again, sentences, sampling.depth(self.rules.alphabet, never))?;
+        match self.read(&again, chance)? {
+            Some(still) => Err(ChanceError::NoCandidate(still.rows[0]).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn ask(
+        &mut self,
+        question: &Question,
+        sentences: &[Sentence],
+        depth: usize,
+    ) -> Result<(), DecodeError<D::Error>> {
+        let drafts = || question.rows.iter().map(|&i| &self.drafts[i]);
+        let hidden: Vec<bool> = match self.rules.settings.input {
+            Input::Visible => vec![false; question.wanted.len()],
+            Input::Hidden => drafts().flat_map(|draft| draft.open.iter().copied()).collect(),
+        };
+        let context = |draft: &Draft| sentences[draft.start.sentence].context;
+        let batch = Batch::new(drafts().map(|draft| (context(draft), draft.tokens.clone())));
+        ask(self.denoiser, &batch, &hidden, &question.wanted, depth, &mut self.answers)
+    }
+
+    /// Picks from the answers; what none of them may be picked for is to be asked again.
+    fn read<C: Chance>(
+        &mut self,
+        question: &Question,
+        chance: &mut C,
+    ) -> Result<Option<Question>, DecodeError<D::Error>> {
+        let sampling = self.rules.settings.sampling();
+        let never = &self.rules.symbols.never;
+        let mut again = Question { rows: Vec::new(), wanted: Vec::new() };
+        let mut start = 0;
+        for &i in &question.rows {
+            let draft = &mut self.drafts[i];
+            let end = start + draft.tokens.len();
+            let mut missing = Vec::new();
+            for at in (start..end).filter(|&at| question.wanted[at]) {
+                let candidates = self.answers.at(at).ok_or(DecodeError::NoAnswer(at))?;
+                match self.picker.pick(&sampling, candidates, never, i, chance)? {
+                    Some(picked) => draft.predict(&self.rules, at - start, picked, candidates),
+                    None => missing.push(at - start),
+                }
+            }
+            if !missing.is_empty() {
+                again.rows.push(i);
+                let first = again.wanted.len();
+                again.wanted.resize(first + draft.tokens.len(), false);
+                for position in missing {
+                    again.wanted[first + position] = true;
+                }
+            }
+            start = end;
+        }
+        Ok((!again.rows.is_empty()).then_some(again))
+    }
+}

@@ -1,0 +1,419 @@
+//! How to refine: one plain struct, every choice an enum.
+//!
+//! The names are those under `padir` of a model's `generation_config.json`.
+
+use padir_base::mask::MaskLaw;
+use padir_base::random::Seed;
+use serde::{Deserialize, Serialize};
+
+use crate::refine::Input;
+use crate::sampling::Sampling;
+use crate::settings::{MAX_HYPOTHESES, MAX_LENGTH, MAX_STEPS, SettingsError, bounded, counted};
+
+/// How to refine. The default is the paper's (four steps, five lengths, stutter dropped) with its traps
+/// mended, see [`Procedure`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Whose rules apply in the corners.
+    pub procedure: Procedure,
+    /// Most steps T.
+    pub steps: usize,
+    /// How many of the most probable lengths are tried.
+    pub lengths: usize,
+    /// How many neighbouring lengths each of them is widened to; odd.
+    pub beam_length: usize,
+    /// How many starts each length gets.
+    pub parallel_decodes: usize,
+    /// Longest target, its end included.
+    pub max_length: usize,
+    /// What the first step reads.
+    pub initial: Initial,
+    /// Whether a position that is to be predicted is shown as it was or hidden (mask-predict).
+    pub input: Input,
+    /// Which predictions are rejected.
+    pub rejecter: Rejecter,
+    /// What a rejected position becomes. Hidden input hides it instead.
+    pub replacement: Replacement,
+    /// Whether a prediction that equals its left neighbour's is rejected, after the last step too.
+    pub remask_stutter: bool,
+    /// Whether a position that ends as its initial token is dropped.
+    pub drop_unchanged: bool,
+    /// Below [`COLD`](crate::COLD) the most probable token is taken, else one is sampled.
+    pub temperature: f64,
+    /// Sample from this many of the most probable tokens only.
+    pub top_k: Option<usize>,
+    /// Sample from the fewest most probable tokens that have this share together.
+    pub top_p: Option<f64>,
+    /// α of [`normalise`](crate::normalise); none means the plain sum of log-probabilities.
+    pub length_penalty: Option<f64>,
+    /// Which positions are part of the score.
+    pub counted: Counted,
+    /// When a hypothesis is finished before its last step.
+    pub halt: Halt,
+    /// Which hypotheses are given up between steps.
+    pub prune: Prune,
+    /// Which positions are predicted again.
+    pub wanted: Wanted,
+    /// Where random starts and samples come from.
+    pub seed: Seed,
+}
+
+/// Whose rules apply where the paper's program does something its text does not mean.
+///
+/// | | paper | corrected |
+/// |---|---|---|
+/// | dropped at the end | every position whose token equals its initial one | positions that hold their initial token because no prediction was accepted there |
+/// | a predicted token that happens to equal its random initial one | dropped | kept |
+/// | a row ends | when its tokens, replacements included, did not change | when they would not have changed had it been the last step, and is then as after a last step |
+/// | counted | what is not dropped, so the end only where it was not predicted | every accepted prediction, the end included |
+/// | confidence, for rejecters | of the most probable token | of the predicted token; another one only if sampled |
+///
+/// Under both, padding is never predicted (the next candidate is taken: the paper's program would
+/// treat a predicted id 0 as absent from then on), the first position never stutters (there it is
+/// compared with the last one), and ends and padding are not part of what is returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Procedure {
+    /// What the paper's program does.
+    Paper,
+    /// What it is meant to do.
+    #[default]
+    Corrected,
+}
+
+/// What the first step reads; the end stands at the last position in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Initial {
+    /// Uniformly random tokens.
+    #[default]
+    Random,
+    /// The mask symbol everywhere.
+    Mask,
+}
+
+/// What a rejected position becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replacement {
+    /// Its initial token.
+    Initial,
+    /// What it was before this step.
+    Previous,
+    /// The arg-max of its logits summed over all steps, this one included.
+    ///
+    /// The denoiser is asked for whole distributions, and positions × |Ω| sums are kept.
+    Accumulated,
+}
+
+/// Which predictions are rejected after a step that is not the last. Each is a mask law: it sees the
+/// predicted tokens, their confidences and the step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Rejecter {
+    /// None.
+    Nothing,
+    /// After step t of T the ⌊n(T − t)/T⌋ least probable, at least one.
+    Linear,
+    /// The least probable ones, always as many.
+    Count {
+        /// How many.
+        count: usize,
+    },
+    /// The least probable ones, always the same share ⌊s·n⌋ of the sentence, at least one.
+    Share {
+        /// Between 0 and 1.
+        share: f64,
+    },
+    /// Those a law hides.
+    Law {
+        /// The law.
+        law: MaskLaw,
+    },
+}
+
+/// Which positions are part of the score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counted {
+    /// Those that are not dropped. What a length that is too long stutters away is not held against it.
+    #[default]
+    Kept,
+    /// All.
+    Every,
+}
+
+/// When a hypothesis is finished before its last step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Halt {
+    /// When a step changes nothing. With arg-max and a constant rejecter nothing is lost.
+    #[default]
+    Unchanged,
+    /// That, or when nothing stutters and no prediction is less probable than this.
+    Confident {
+        /// ln p that every position must reach.
+        min_log_prob: f64,
+    },
+    /// Never: all steps are taken.
+    Never,
+}
+
+/// Which hypotheses are given up after a step: live ones that are too far behind the others of their
+/// sentence, each scored as if it ended here. The best is never given up.
+///
+/// Scores of all lengths are sums of log-probabilities and mostly rise with refinement; a rule assumes that
+/// they rise together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Prune {
+    /// None.
+    #[default]
+    Never,
+    /// Those whose score is this far below the best, or further.
+    Margin {
+        /// The distance, in the units of the score: nats unless it is normalised.
+        nats: f64,
+    },
+    /// Those that are not among this many best.
+    Keep {
+        /// How many.
+        most: usize,
+    },
+}
+
+/// Which positions are predicted again after the first step; the others keep their token and its
+/// probability. It saves logits, not attention.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Wanted {
+    /// All.
+    #[default]
+    All,
+    /// Those near a prediction that was rejected or not probable enough. A hypothesis without
+    /// any is finished.
+    Uncertain {
+        /// ln p below which a prediction is not probable enough.
+        below: f64,
+        /// How far to either side "near" reaches.
+        neighbours: usize,
+    },
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            procedure: Procedure::default(),
+            steps: 4,
+            lengths: 5,
+            beam_length: 1,
+            parallel_decodes: 1,
+            max_length: 128,
+            initial: Initial::default(),
+            input: Input::default(),
+            rejecter: Rejecter::Nothing,
+            replacement: Replacement::Initial,
+            remask_stutter: true,
+            drop_unchanged: true,
+            temperature: 0.0,
+            top_k: None,
+            top_p: None,
+            length_penalty: None,
+            counted: Counted::default(),
+            halt: Halt::default(),
+            prune: Prune::default(),
+            wanted: Wanted::default(),
+            seed: Seed(0),
+        }
+    }
+}
+
+impl Settings {
+    /// Mask-predict (Ghazvininejad et al. 2019): start from nothing, hide the ⌊n(T − t)/T⌋ least probable tokens
+    /// after step t and predict only those again. Lengths are compared with α = 1, where the original divides by n;
+    /// the end stays visible.
+    #[must_use]
+    pub fn mask_predict(steps: usize) -> Self {
+        Self {
+            steps,
+            initial: Initial::Mask,
+            input: Input::Hidden,
+            rejecter: Rejecter::Linear,
+            remask_stutter: false,
+            halt: Halt::Never,
+            length_penalty: Some(1.0),
+            ..Self::default()
+        }
+    }
+
+    /// The same settings under the paper's exact procedure, without anything it does not know.
+    #[must_use]
+    pub fn exactly_as_in_the_paper(self) -> Self {
+        Self {
+            procedure: Procedure::Paper,
+            input: Input::Visible,
+            counted: Counted::Kept,
+            halt: Halt::Unchanged,
+            prune: Prune::Never,
+            wanted: Wanted::All,
+            ..self
+        }
+    }
+
+    /// How tokens are picked.
+    pub fn sampling(&self) -> Sampling {
+        Sampling { temperature: self.temperature, top_k: self.top_k, top_p: self.top_p }
+    }
+
+    /// Whether the settings make sense.
+    ///
+    /// # Errors
+    /// The first thing that does not.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        counted("steps", self.steps, MAX_STEPS, "from 1 to 10000")?;
+        let hypotheses = [
+            ("lengths", self.lengths),
+            ("beam_length", self.beam_length),
+            ("parallel_decodes", self.parallel_decodes),
+        ];
+        for (key, value) in hypotheses {
+            counted(key, value, MAX_HYPOTHESES, "from 1 to 1024")?;
+        }
+        let count = self.lengths * self.beam_length * self.parallel_decodes;
+        if count > MAX_HYPOTHESES {
+            return Err(SettingsError::TooMany { count });
+        }
+        let odd = !self.beam_length.is_multiple_of(2);
+        bounded("beam_length", self.beam_length as f64, odd, "odd")?;
+        let length = self.max_length;
+        bounded(
+            "max_length",
+            length as f64,
+            (2..=MAX_LENGTH).contains(&length),
+            "from 2 to 65536",
+        )?;
+        self.sampling().check()?;
+        self.check_rules()?;
+        self.check_harmony()
+    }
+
+    /// Numbers inside of rules.
+    fn check_rules(&self) -> Result<(), SettingsError> {
+        if let Rejecter::Share { share } = self.rejecter {
+            bounded("rejecter.share", share, (0.0..=1.0).contains(&share), "from 0 to 1")?;
+        }
+        if let Some(alpha) = self.length_penalty {
+            bounded("length_penalty", alpha, alpha.is_finite(), "finite")?;
+        }
+        match self.prune {
+            Prune::Margin { nats } => bounded("prune.nats", nats, nats > 0.0, "above 0"),
+            Prune::Keep { most } => bounded("prune.most", most as f64, most > 0, "at least 1"),
+            Prune::Never => Ok(()),
+        }?;
+        if let Halt::Confident { min_log_prob } = self.halt {
+            bounded("halt.min_log_prob", min_log_prob, !min_log_prob.is_nan(), "a number")?;
+        }
+        if let Wanted::Uncertain { below, .. } = self.wanted {
+            bounded("wanted.below", below, !below.is_nan(), "a number")?;
+        }
+        Ok(())
+    }
+
+    /// Settings that exclude each other.
+    fn check_harmony(&self) -> Result<(), SettingsError> {
+        if self.parallel_decodes > 1
+            && self.initial == Initial::Mask
+            && self.sampling().is_cold()
+            && !matches!(self.rejecter, Rejecter::Law { .. })
+        {
+            return Err(SettingsError::SameStarts(self.parallel_decodes));
+        }
+        if self.input == Input::Hidden && self.wanted != Wanted::All {
+            return Err(SettingsError::HiddenAndWanted);
+        }
+        if self.procedure == Procedure::Paper {
+            let extras = [
+                ("input", self.input != Input::Visible),
+                ("counted", self.counted != Counted::Kept),
+                ("halt", self.halt != Halt::Unchanged),
+                ("prune", self.prune != Prune::Never),
+                ("wanted", self.wanted != Wanted::All),
+            ];
+            if let Some((key, _)) = extras.iter().find(|(_, set)| *set) {
+                return Err(SettingsError::NotInPaper(key));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_key_is_named() {
+        let error = serde_json::from_str::<Settings>(r#"{"stepps": 4}"#).unwrap_err().to_string();
+        assert!(error.contains("unknown field `stepps`"), "{error}");
+        let error = serde_json::from_str::<Settings>(r#"{"prune": {"rule": "keep", "least": 2}}"#);
+        assert!(error.unwrap_err().to_string().contains("least"));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text = r#"{
+            "steps": 10, "initial": "mask", "replacement": "accumulated", "input": "visible",
+            "rejecter": {"rule": "law", "law": {"law": "rate", "rate": 0.7}},
+            "halt": {"rule": "confident", "min_log_prob": -0.1},
+            "prune": {"rule": "margin", "nats": 3.5},
+            "wanted": {"rule": "uncertain", "below": -0.5, "neighbours": 2}
+        }"#;
+        let settings: Settings = serde_json::from_str(text).unwrap();
+        assert_eq!(settings.steps, 10);
+        assert_eq!(settings.lengths, 5);
+        assert_eq!(settings.check(), Ok(()));
+        let again = serde_json::from_str(&serde_json::to_string(&settings).unwrap()).unwrap();
+        assert_eq!(settings, again);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let default = Settings::default;
+        let paper = || default().exactly_as_in_the_paper();
+        let cases = [
+            (Settings { steps: 0, ..default() }, "`steps` is 0"),
+            (Settings { beam_length: 2, ..default() }, "`beam_length` is 2; it must be odd"),
+            (Settings { max_length: 1, ..default() }, "`max_length` is 1"),
+            (Settings { lengths: 300, parallel_decodes: 9, ..default() }, "2700 hypotheses"),
+            (
+                Settings { rejecter: Rejecter::Share { share: 2.0 }, ..default() },
+                "`rejecter.share`",
+            ),
+            (Settings { prune: Prune::Margin { nats: 0.0 }, ..default() }, "`prune.nats` is 0"),
+            (Settings { prune: Prune::Keep { most: 0 }, ..default() }, "`prune.most` is 0"),
+            (Settings { prune: Prune::Keep { most: 2 }, ..paper() }, "`prune` is not part"),
+            (Settings { halt: Halt::Never, ..paper() }, "`halt` is not part"),
+            (
+                Settings { parallel_decodes: 2, initial: Initial::Mask, ..default() },
+                "2 parallel decodes",
+            ),
+            (
+                Settings {
+                    wanted: Wanted::Uncertain { below: -1.0, neighbours: 0 },
+                    ..Settings::mask_predict(4)
+                },
+                "with hidden input",
+            ),
+        ];
+        for (settings, expected) in cases {
+            let error = settings.check().expect_err(expected).to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert_eq!(default().check(), Ok(()));
+        assert_eq!(paper().check(), Ok(()));
+        assert_eq!(Settings::mask_predict(10).check(), Ok(()));
+        let extras = Settings { prune: Prune::Keep { most: 2 }, halt: Halt::Never, ..default() };
+        assert_eq!(extras.exactly_as_in_the_paper(), paper());
+    }
+}

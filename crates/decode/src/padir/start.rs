@@ -1,0 +1,194 @@
+//! Where hypotheses start: lengths, and what the first step reads.
+//!
+//! A start depends on the seed, the number of its sentence and which of the starts of its length it is; not on what
+//! is decoded beside it, and not on how many lengths are tried: a longer start begins like a shorter one.
+
+use std::ops::Range;
+
+use padir_base::TokenId;
+use padir_base::random::{Purpose, Seed};
+
+use super::settings::{Initial, Settings};
+use crate::hypothesis::Guess;
+use crate::settings::SettingsError;
+
+/// A sentence to refine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    /// Its number, which names it in the trace and chooses its randomness.
+    pub number: u64,
+    /// What the denoiser knows its source by.
+    pub context: usize,
+    /// Lengths, their end included, with ln p; most probable first.
+    pub lengths: Vec<(usize, f64)>,
+}
+
+/// What the ids of a model mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbols {
+    /// Random starts are uniform among these ids.
+    pub random: Range<u32>,
+    /// The mask symbol.
+    pub mask: Option<TokenId>,
+    /// What is never predicted: the next candidate is taken instead.
+    pub never: Vec<TokenId>,
+}
+
+impl Symbols {
+    /// The symbols of a model that never predicts padding.
+    pub fn new(random: Range<u32>, mask: Option<TokenId>) -> Self {
+        Self { random, mask, never: vec![TokenId::PAD] }
+    }
+}
+
+/// The least length, its end included. An empty translation would be certain: a sum over
+/// nothing is 0.
+const SHORTEST: usize = 2;
+
+/// One hypothesis before its first step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Start {
+    /// The index of its sentence.
+    pub(super) sentence: usize,
+    /// Its number among those of its sentence.
+    pub(super) number: usize,
+    pub(super) guess: Guess,
+    pub(super) tokens: Vec<TokenId>,
+    /// The number of its stream.
+    pub(super) stream: u64,
+}
+
+/// The starts of all sentences, sentence after sentence.
+pub(super) fn plan(
+    settings: &Settings,
+    symbols: &Symbols,
+    sentences: &[Sentence],
+) -> Result<Vec<Start>, SettingsError> {
+    let mask = match settings.initial {
+        Initial::Mask => Some(symbols.mask.ok_or(SettingsError::NoMask)?),
+        Initial::Random if symbols.random.is_empty() => {
+            let Range { start, end } = symbols.random;
+            return Err(SettingsError::NoRandom { start: TokenId(start), end: TokenId(end) });
+        }
+        Initial::Random => None,
+    };
+    let mut starts = Vec::new();
+    for (index, sentence) in sentences.iter().enumerate() {
+        let guesses = widen(settings, &sentence.lengths);
+        let decodes = settings.parallel_decodes;
+        let guesses = guesses.into_iter().flat_map(|(length, log_prob)| {
+            (0..decodes).map(move |decode| Guess { length, log_prob, decode })
+        });
+        starts.extend(guesses.enumerate().map(|(number, guess)| Start {
+            sentence: index,
+            number,
+            guess,
+            tokens: initial(settings.seed, sentence.number, &symbols.random, mask, guess),
+            stream: stream(sentence.number, guess),
+        }));
+    }
+    Ok(starts)
+}
+
+/// The most probable lengths with their neighbours, each once, in the order in which they come up.
+fn widen(settings: &Settings, lengths: &[(usize, f64)]) -> Vec<(usize, f64)> {
+    let reach = settings.beam_length / 2;
+    let mut widened: Vec<(usize, f64)> = Vec::new();
+    for &(length, log_prob) in lengths.iter().take(settings.lengths) {
+        for shifted in length.saturating_sub(reach)..=length.saturating_add(reach) {
+            let clipped = shifted.clamp(SHORTEST, settings.max_length);
+            if widened.iter().all(|&(known, _)| known != clipped) {
+                widened.push((clipped, log_prob));
+            }
+        }
+    }
+    widened
+}
+
+fn initial(
+    seed: Seed,
+    sentence: u64,
+    random: &Range<u32>,
+    mask: Option<TokenId>,
+    guess: Guess,
+) -> Vec<TokenId> {
+    let mut chance = seed.stream(Purpose::Start, sentence ^ (guess.decode as u64) << 48);
+    let count = u64::from(random.end.saturating_sub(random.start));
+    let token = |_| mask.unwrap_or_else(|| TokenId(random.start + chance.below(count) as u32));
+    let mut tokens: Vec<TokenId> = (1..guess.length).map(token).collect();
+    tokens.push(TokenId::EOS);
+    tokens
+}
+
+/// Sixteen bits for the length, ten for the start, the rest for the sentence.
+fn stream(sentence: u64, guess: Guess) -> u64 {
+    sentence << 26 | (guess.length as u64 - 1) << 10 | guess.decode as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings { lengths: 2, max_length: 9, ..Settings::default() }
+    }
+
+    fn lengths(settings: &Settings, lengths: &[usize]) -> Vec<usize> {
+        let lengths: Vec<(usize, f64)> = lengths.iter().map(|&n| (n, -1.0)).collect();
+        widen(settings, &lengths).into_iter().map(|(n, _)| n).collect()
+    }
+
+    #[test]
+    fn lengths_are_taken_widened_and_clipped() {
+        let wide = |beam_length| Settings { beam_length, ..settings() };
+        let cases: [(&str, Settings, &[usize], &[usize]); 7] = [
+            ("the best two", wide(1), &[5, 7, 6], &[5, 7]),
+            ("fewer than wanted", wide(1), &[5], &[5]),
+            ("none", wide(1), &[], &[]),
+            ("neighbours, each once", wide(3), &[5, 6], &[4, 5, 6, 7]),
+            ("too long", wide(3), &[9, 40], &[8, 9]),
+            ("too short", wide(1), &[0, 1], &[2]),
+            ("as long as can be", wide(5), &[usize::MAX], &[9]),
+        ];
+        for (name, settings, given, expected) in cases {
+            assert_eq!(lengths(&settings, given), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn starts_depend_on_sentence_and_decode_only() {
+        let symbols = Symbols::new(3..1000, None);
+        let settings = Settings { parallel_decodes: 2, ..settings() };
+        let sentence = |number, lengths: &[usize]| Sentence {
+            number,
+            context: 0,
+            lengths: lengths.iter().map(|&n| (n, 0.0)).collect(),
+        };
+        let sentences = [sentence(4, &[6, 8]), sentence(5, &[6])];
+        let starts = plan(&settings, &symbols, &sentences).unwrap();
+        let alone = plan(&settings, &symbols, &[sentence(4, &[8])]).unwrap();
+        assert_eq!(starts.len(), 6);
+        assert_eq!(starts[2].tokens, alone[0].tokens);
+        assert_eq!(starts[2].stream, alone[0].stream);
+        assert_eq!(starts[0].tokens[..5], alone[0].tokens[..5]);
+        assert_ne!(starts[0].tokens, starts[1].tokens, "decodes differ");
+        assert_ne!(starts[0].tokens, starts[4].tokens, "sentences differ");
+        for start in &starts {
+            let (end, rest) = start.tokens.split_last().unwrap();
+            assert_eq!(*end, TokenId::EOS);
+            assert!(rest.iter().all(|t| (3..1000).contains(&t.0)));
+        }
+        let mut streams: Vec<u64> = starts.iter().map(|s| s.stream).collect();
+        streams.dedup();
+        assert_eq!(streams.len(), 6, "every hypothesis has its own stream");
+    }
+
+    #[test]
+    fn masks_and_ids_must_exist() {
+        let mask = Settings { initial: Initial::Mask, ..settings() };
+        let none = Symbols::new(3..3, None);
+        assert_eq!(plan(&mask, &none, &[]), Err(SettingsError::NoMask));
+        let error = plan(&settings(), &none, &[]).unwrap_err();
+        assert_eq!(error.to_string(), "there are no ids in 3..3 to start from");
+    }
+}
