@@ -86,7 +86,10 @@ impl Picker {
         chance: &mut C,
     ) -> Result<Option<Candidate>, ChanceError> {
         if how.is_cold() {
-            return Ok(candidates.iter().find(|c| !never.contains(&c.token)).copied());
+            // What is impossible, or not even a number, is no candidate.
+            let possible = |c: &&Candidate| c.log_prob > f64::NEG_INFINITY;
+            let allowed = |c: &&Candidate| possible(c) && !never.contains(&c.token);
+            return Ok(candidates.iter().find(allowed).copied());
         }
         self.temper(how, candidates, never);
         if self.tempered.is_empty() {
