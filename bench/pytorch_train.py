@@ -12,13 +12,14 @@ Requirements: Python 3.11+, torch 2.15.0, safetensors 0.8.0, numpy 2.4.6; transf
     python bench/pytorch_train.py --self-test        # every variant on made-up data
 
 DIR holds batches.jsonl, one {"source": [[id...]...], "target": [[id...]...]} a line (rows end with EOS 1,
-0 is padding; a parallel decoder's batch may carry its corrupted "input"), config.json with T5's keys and
-"padir": {"decoder": "causal" or "parallel", ...}, and model.safetensors with T5's parameter names.
+0 is padding; a parallel decoder's batch may carry its corrupted "input"; batches with the same "step" have
+their gradients added up), config.json with T5's keys and "padir": {"decoder": "causal" or "parallel", ...},
+and model.safetensors with T5's parameter names and, for a parallel decoder, padir's.
 
 Commands are JSON, one a line; each is answered by one line on stdout, remarks go to stderr:
 
     {"describe": true}  versions, parameters, the chosen variant and what the trial measured
-    {"run": 20}         trains on the next 20 batches (cyclically); seconds, tokens, losses, peak memory
+    {"run": 20}         makes the next 20 steps (cyclically); seconds, tokens, losses, peak memory
     {"quit": true}      ends, as does the end of input
 
 Send {"describe": true} first: its answer says that trial and warm-up are over and both cores are free.
@@ -126,6 +127,7 @@ class Batch:
     given: torch.Tensor | None
     tokens: int
     target_tokens: int
+    step: int
 
 
 def pad(rows):
@@ -145,10 +147,16 @@ def read_batches(directory, vocab_size, limit=None):
                     sys.exit(f"{path}, line {number}: a row is empty or holds an id outside 1..{vocab_size - 1}")
             target_tokens = sum(map(len, targets))
             tokens = sum(map(len, sources)) + target_tokens
-            batches.append(Batch(pad(sources), pad(targets), pad(given) if given else None, tokens, target_tokens))
+            given = pad(given) if given else None
+            batches.append(Batch(pad(sources), pad(targets), given, tokens, target_tokens, found.get("step", number)))
     if not batches:
         sys.exit(f"{path} holds no batch")
     return batches
+
+
+def by_step(batches):
+    """The batches of each step."""
+    return [list(parts) for _, parts in itertools.groupby(batches, key=lambda batch: batch.step)]
 
 
 def joined(weights):
@@ -189,8 +197,8 @@ def relative_buckets(length, buckets, max_distance, bidirectional):
 class Network:
     """T5 1.0 with a causal decoder, or PaDIR's parallel one, over a dictionary of weights.
 
-    Names of PaDIR's own weights: decoder.block.N.positional.{q,k,v,o}.weight and .layer_norm.weight,
-    decoder.positions.weight, length.weight.
+    Names of PaDIR's own weights: decoder.block.N.positional.PositionalAttention.{q,k,v,o}.weight,
+    decoder.block.N.positional.layer_norm.weight, decoder.position_embedding.weight, length_predictor.weight.
     """
 
     def __init__(self, config, weights, variant, dropout, shared_masks=False, z_loss=0.0):
@@ -277,11 +285,11 @@ class Network:
     def positional_attention(self, x, stem, bias):
         """Queries and keys are positions, values the residual stream as it is; no output dropout."""
         rows, length, _ = x.shape
-        places = self.norm(self.weights["decoder.positions.weight"][None, :length], f"{stem}.layer_norm.weight")
-        q, k = self.project(places, stem, "qk")
-        (v,) = self.project(x, stem, "v")
+        places = self.norm(self.weights["decoder.position_embedding.weight"][None, :length], f"{stem}.layer_norm.weight")
+        q, k = self.project(places, f"{stem}.PositionalAttention", "qk")
+        (v,) = self.project(x, f"{stem}.PositionalAttention", "v")
         mixed = self.attend(q.expand(rows, -1, -1, -1), k.expand(rows, -1, -1, -1), v, bias)
-        return x + F.linear(mixed, self.weights[f"{stem}.o.weight"])
+        return x + F.linear(mixed, self.weights[f"{stem}.PositionalAttention.o.weight"])
 
     def feed_forward(self, x, stem):
         hidden = F.linear(self.norm(x, f"{stem}.layer_norm.weight"), self.weights[f"{stem}.DenseReluDense.wi.weight"])
@@ -385,11 +393,11 @@ class Network:
         """Stages of X -> logits -> argmax -> X, the encoder once: its masks are the same in all stages."""
         settings = self.config.padir
         given = self.corrupt(target) if given is None else given
-        source = F.pad(source, (1, 0), value=settings.get("length_id", self.config.vocab_size - 3))
+        source = F.pad(source, (1, 0), value=settings.get("length_token_id", self.config.vocab_size - 3))
         from_source, from_given = self.embed(source, given)
         encoded = self.encode(source, from_source)
         lengths = (target != PAD).sum(1)
-        classes = self.weights["length.weight"]
+        classes = self.weights["length_predictor.weight"]
         length_loss = self.length_loss(encoded[:, 0], classes, lengths.clamp(max=len(classes)) - 1)
         total = settings.get("length_weight", 1.0) * length_loss
         encoded, source = encoded[:, 1:], source[:, 1:]
@@ -498,7 +506,7 @@ class Trainer:
 
     def __init__(self, options, config, batches, variant, dropout):
         path = f"{options.directory}/model.safetensors"
-        self.batches, self.next = batches, 0
+        self.steps, self.next = by_step(batches), 0
         if options.transformers:
             self.weights, self.loss = make_transformers(config, path, dropout)
         else:
@@ -513,24 +521,30 @@ class Trainer:
     def warm_up(self):
         """A forward and backward pass that leaves weights and random numbers as they were."""
         state = torch.get_rng_state()
-        for batch in self.batches[:2]:
-            self.loss(batch).backward()
+        for parts in self.steps[:2]:
+            self.loss(parts[0]).backward()
         if unused := [name for name, weight in self.weights.items() if weight.grad is None]:
             sys.exit(f"model.safetensors holds weights that this network does not use: {', '.join(unused)}")
         self.optimizer.zero_grad(set_to_none=True)
         torch.set_rng_state(state)
 
     def step(self):
-        batch = self.batches[self.next % len(self.batches)]
+        parts = self.steps[self.next % len(self.steps)]
         self.next += 1
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss(batch)
-        loss.backward()
+        tokens = sum(batch.target_tokens for batch in parts)
+        total = 0.0
+        for batch in parts:
+            loss = self.loss(batch)
+            if len(parts) > 1:  # the loss is per token of its batch
+                loss = loss * (batch.target_tokens / tokens)
+            loss.backward()
+            total += loss.item()
         self.optimizer.step()
-        return loss.item()
+        return total
 
     def run(self, steps):
-        coming = [self.batches[(self.next + step) % len(self.batches)] for step in range(steps)]
+        coming = [batch for step in range(steps) for batch in self.steps[(self.next + step) % len(self.steps)]]
         start = time.perf_counter()
         losses = [self.step() for _ in range(steps)]
         seconds = time.perf_counter() - start
@@ -593,8 +607,8 @@ def try_variants(options, config, batches, choices):
             continue
         candidates = [dataclasses.replace(best, **{field: value}) for value in values]
         trainers = [Trainer(options, config, batches, variant, options.dropout) for variant in candidates]
-        rounds = [[trainer.run(len(batches))["seconds"] for trainer in trainers] for _ in range(options.trial_rounds)]
-        seconds = [min(times) / len(batches) for times in zip(*rounds)]
+        rounds = [[trainer.run(len(trainer.steps))["seconds"] for trainer in trainers] for _ in range(options.trial_rounds)]
+        seconds = [min(times) / len(trainers[0].steps) for times in zip(*rounds)]
         best = candidates[min(range(len(values)), key=seconds.__getitem__)]
         table.append({"choice": field, "seconds_per_step": dict(zip(values, seconds))})
     return {"variant": dataclasses.asdict(best), "seconds": min(table[-1]["seconds_per_step"].values()), "table": table}
@@ -623,7 +637,7 @@ def describe(options, trainer, variant, trials, import_rss):
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
         "threads": torch.get_num_threads(),
         "parameters": sum(weight.numel() for weight in trainer.weights.values()),
-        "batches": len(trainer.batches),
+        "steps": len(trainer.steps),
         "variant": name_of(options, variant),
         "trials": trials,
         "import_rss_bytes": import_rss,
@@ -737,10 +751,12 @@ def make_up(directory, decoder, tied):
         if "layer_norm" in name or "relative_attention_bias" in name:
             tensor += torch.randn_like(tensor) * 0.5
     if decoder == "parallel":
-        shapes = {"decoder.positions": (256, 48), "length": (128, 48)}
+        shapes = {"decoder.position_embedding": (256, 48), "length_predictor": (128, 48)}
         for layer in range(3):
             stem = f"decoder.block.{layer}.positional"
-            shapes |= {f"{stem}.{part}": (36, 48) for part in "qkv"} | {f"{stem}.o": (48, 36), f"{stem}.layer_norm": (48,)}
+            attention = f"{stem}.PositionalAttention"
+            shapes |= {f"{attention}.{part}": (36, 48) for part in "qkv"}
+            shapes |= {f"{attention}.o": (48, 36), f"{stem}.layer_norm": (48,)}
         weights |= {f"{name}.weight": torch.randn(shape) * 0.3 for name, shape in shapes.items()}
     save_file(weights, f"{directory}/model.safetensors")
     with open(f"{directory}/config.json", "w", encoding="utf-8") as file:
@@ -769,11 +785,30 @@ def alone_and_together(options, config, variants):
             alone = 0.0
             for rows in zip(batch.source, batch.target, batch.given):
                 source, target, given = (row[row != PAD][None] for row in rows)
-                alone += network.loss(Batch(source, target, given, 0, batch.target_tokens)).item()
+                alone += network.loss(Batch(source, target, given, 0, batch.target_tokens, 0)).item()
             results.append((together, alone))
             say({"variant": str(variant), "together": together, "alone": alone, "agrees": math.isclose(together, alone)})
     expected = results[0][0]
     return all(math.isclose(value, expected, rel_tol=1e-9) for pair in results for value in pair)
+
+
+def whole_and_parts(options, config):
+    """Three steps on a batch, and on its rows as two batches of one step, have the same losses."""
+    batch = read_batches(options.directory, config.vocab_size, 1)[0]
+
+    def some(rows):
+        given = None if batch.given is None else batch.given[rows]
+        counts = [int((side[rows] != PAD).sum()) for side in (batch.source, batch.target)]
+        return Batch(batch.source[rows], batch.target[rows], given, sum(counts), counts[1], batch.step)
+
+    variant = Variant(head="padded", update="foreach")
+    losses = []
+    for batches in ([batch], [some(slice(0, 2)), some(slice(2, None))]):
+        trainer = Trainer(options, config, batches, variant, 0.0)
+        losses.append([trainer.step() for _ in range(3)])
+    agrees = all(math.isclose(a, b, rel_tol=1e-4) for a, b in zip(*losses))
+    say({"whole": losses[0], "parts": losses[1], "agrees": agrees})
+    return agrees
 
 
 def self_test(options):
@@ -787,6 +822,7 @@ def self_test(options):
             make_up(directory, decoder, tied)
             options.directory = directory
             config = Config.read(directory)
+            agrees &= whole_and_parts(options, config)
             if config.parallel:
                 agrees &= alone_and_together(options, config, [one for one in variants if one.head != "chunked"])
             else:
