@@ -86,10 +86,7 @@ impl Picker {
         chance: &mut C,
     ) -> Result<Option<Candidate>, ChanceError> {
         if how.is_cold() {
-            // What is impossible, or not even a number, is no candidate.
-            let possible = |c: &&Candidate| c.log_prob > f64::NEG_INFINITY;
-            let allowed = |c: &&Candidate| possible(c) && !never.contains(&c.token);
-            return Ok(candidates.iter().find(allowed).copied());
+            return Ok(candidates.iter().find(|c| may_be(c, never)).copied());
         }
         self.temper(how, candidates, never);
         if self.tempered.is_empty() {
@@ -102,7 +99,7 @@ impl Picker {
     fn temper(&mut self, how: &Sampling, candidates: &[Candidate], never: &[TokenId]) {
         self.tempered.clear();
         self.places.clear();
-        let allowed = candidates.iter().enumerate().filter(|(_, c)| !never.contains(&c.token));
+        let allowed = candidates.iter().enumerate().filter(|(_, c)| may_be(c, never));
         for (place, c) in allowed.take(how.top_k.unwrap_or(usize::MAX)) {
             self.places.push(place);
             self.tempered.push(Candidate { log_prob: c.log_prob / how.temperature, ..*c });
@@ -120,6 +117,11 @@ impl Picker {
             self.tempered.truncate(enough.map_or(usize::MAX, |last| last + 1));
         }
     }
+}
+
+/// What is forbidden, impossible or not even a number is no candidate.
+fn may_be(candidate: &Candidate, never: &[TokenId]) -> bool {
+    candidate.log_prob > f64::NEG_INFINITY && !never.contains(&candidate.token)
 }
 
 #[cfg(test)]
@@ -185,6 +187,21 @@ mod tests {
             for (f, e) in found.iter().zip(expected) {
                 assert!(f.0 == e.0 && (f.1 - e.1).abs() < 1e-12, "{name}: {found:?}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_candidate() {
+        let list = [f64::NAN, f64::NEG_INFINITY, -1.0]
+            .map(|log_prob| Candidate { token: TokenId(9), log_prob });
+        for temperature in [0.0, 1.0] {
+            let how = Sampling { temperature, top_k: Some(1), top_p: Some(0.5) };
+            let pick = |list: &[Candidate]| {
+                let mut chance = crate::Streams::new(padir_base::random::Seed(1), 1);
+                Picker::default().pick(&how, list, &[], 0, &mut chance).unwrap()
+            };
+            assert_eq!(pick(&list), Some(list[2]), "temperature {temperature}");
+            assert_eq!(pick(&list[..2]), None, "temperature {temperature}");
         }
     }
 

@@ -79,7 +79,8 @@ impl Beam {
     }
 }
 
-/// Searches for the best translations of sentences: for each at most `num_beams`, best first.
+/// Searches for the best translations of sentences: for each at most `num_beams`, best first, and none only if
+/// nothing that may be chosen is possible.
 ///
 /// # Errors
 /// If the settings make no sense or the continuer fails.
