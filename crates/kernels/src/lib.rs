@@ -21,6 +21,7 @@ pub mod feedforward;
 pub mod matrix;
 pub mod norm;
 pub mod optimiser;
+pub mod packed;
 pub mod rows;
 mod simd;
 mod slot;

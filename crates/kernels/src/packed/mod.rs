@@ -1,0 +1,54 @@
+//! Products with weights that are packed once: the arithmetic of inference.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`isa`] | which instructions the processor has |
+//! | [`threads`] | spreads the pieces of an operation over cores |
+//! | [`single`] | f32 weights in panels of 16 columns |
+//! | [`byte`](mod@byte) | the same in 8 bits, with [quantised](quantise) inputs |
+//! | [`product`] | x·Wᵀ onto a matrix, split by columns |
+//! | [`attention`] | softmax(QKᵀ + B)·V over ragged batches |
+//! | [`cached`] | the same for one query over a cache |
+//! | [`best`] | logits, their largest and their log-sum-exp, never stored whole |
+//! | [`row`] | norms |
+//!
+//! **Batch invariance.** Each number of a product is one chain of fused multiply-adds over k, from the first
+//! to the last, whatever the number of rows beside it: so results do not depend, to the bit, on the size of a batch, its
+//! order, or the number of threads. In f32 the instruction sets agree to the bit too, because each of them
+//! runs the same chain; a processor without fused multiply-add computes it in software, slowly. In 8 bits sums are integers, and
+//! what surrounds them are the same floating-point operations everywhere.
+//!
+//! Nothing here allocates once its buffers have grown.
+
+mod aligned;
+pub mod attention;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod best;
+pub mod byte;
+pub mod cached;
+mod grid;
+pub mod isa;
+pub mod product;
+pub mod quantise;
+pub mod row;
+pub mod single;
+pub mod threads;
+mod tile;
+
+pub use isa::Isa;
+pub use product::{Finish, Packed, Tools};
+pub use threads::Threads;
+
+/// Columns of a panel: one AVX-512 register of f32, two of AVX2.
+pub const PANEL: usize = 16;
+
+/// Makes a buffer at least so long; never shorter, so that it stops allocating.
+pub fn grow<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
+    if buffer.len() < len {
+        buffer.resize(len, T::default());
+    }
+    &mut buffer[..len]
+}

@@ -1,0 +1,129 @@
+//! f32 weights in panels.
+//!
+//! A layer y = W·x with W of n × k is kept as ⌈n/16⌉ panels; a panel holds, for each k, the weights of
+//! its 16 outputs, so that a product reads memory from front to back. 4·n·k bytes.
+
+use std::ops::Range;
+
+use super::PANEL;
+use super::aligned::Aligned;
+use super::isa::{Found, Isa};
+use super::tile::{self, Shape, Singles};
+
+/// A packed matrix of f32.
+#[derive(Debug)]
+pub struct Single {
+    found: Found,
+    data: Aligned<f32>,
+    inputs: usize,
+    outputs: usize,
+}
+
+impl Single {
+    /// Packs matrices of `inputs` columns, row after row, one below the other.
+    ///
+    /// # Panics
+    /// If a part is not made of whole rows.
+    pub fn pack(isa: Isa, parts: &[&[f32]], inputs: usize) -> Self {
+        let outputs = parts.iter().map(|part| rows_of(part, inputs)).sum();
+        let mut data = Aligned::new(len_of(outputs, inputs));
+        let rows = parts.iter().flat_map(|part| part.chunks_exact(inputs));
+        for (j, row) in rows.enumerate() {
+            let panel = &mut data[j / PANEL * PANEL * inputs..][..PANEL * inputs];
+            panel[j % PANEL..].iter_mut().step_by(PANEL).zip(row).for_each(|(to, x)| *to = *x);
+        }
+        Self { found: Found::new(isa), data, inputs, outputs }
+    }
+
+    /// k.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// n.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        self.data.bytes()
+    }
+
+    /// Row j of W.
+    ///
+    /// # Panics
+    /// If there is none, or `row` has another length.
+    pub fn copy_row(&self, j: usize, row: &mut [f32]) {
+        assert!(j < self.outputs && row.len() == self.inputs, "a row of the matrix");
+        let panel = &self.data[j / PANEL * PANEL * self.inputs..][..PANEL * self.inputs];
+        row.iter_mut().zip(panel.as_chunks::<PANEL>().0).for_each(|(x, lane)| *x = lane[j % PANEL]);
+    }
+
+    /// Becomes some rows of another matrix.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn gather(&mut self, other: &Self, rows: &[u32]) {
+        self.found = other.found;
+        self.inputs = other.inputs;
+        self.outputs = rows.len();
+        self.data.reset(len_of(rows.len(), self.inputs));
+        for (to, &from) in rows.iter().enumerate() {
+            assert!((from as usize) < other.outputs, "a row of the matrix");
+            let (to_panel, from_panel) = (to / PANEL, from as usize / PANEL);
+            let size = PANEL * self.inputs;
+            let from_panel = &other.data[from_panel * size..][..size];
+            let to_panel = &mut self.data[to_panel * size..][..size];
+            let pairs = to_panel.as_chunks_mut::<PANEL>().0.iter_mut();
+            for (t, f) in pairs.zip(from_panel.as_chunks::<PANEL>().0) {
+                t[to % PANEL] = f[from as usize % PANEL];
+            }
+        }
+    }
+
+    /// Nothing, to be [gathered](Self::gather) into.
+    pub(super) fn empty() -> Self {
+        Self::pack(Isa::Portable, &[], 1)
+    }
+
+    /// Computes some panels of some rows of x·Wᵀ and passes each to `sink(row, panel, numbers)`.
+    #[inline]
+    pub(super) fn sweep(
+        &self,
+        x: &[f32],
+        rows: Range<usize>,
+        panels: Range<usize>,
+        mut sink: impl FnMut(usize, usize, &[f32; PANEL]),
+    ) {
+        let k = self.inputs;
+        let mut sums = [[0.0; PANEL]; tile::ROWS * tile::PANELS];
+        let shape = Shape::of_singles(self.found, rows.len());
+        shape.cover(rows, panels, |rows, panel, count| {
+            let factors = Singles {
+                k,
+                a: &x[rows.start * k..rows.end * k],
+                a_row: k,
+                b: &self.data[panel * PANEL * k..(panel + count) * PANEL * k],
+                b_step: PANEL,
+                b_panel: PANEL * k,
+            };
+            tile::singles(self.found, rows.len(), count, factors, &mut sums);
+            for (r, row) in rows.enumerate() {
+                for p in 0..count {
+                    sink(row, panel + p, &sums[r * count + p]);
+                }
+            }
+        });
+    }
+}
+
+/// How many rows a part of a matrix has.
+pub(super) fn rows_of(part: &[f32], columns: usize) -> usize {
+    assert!(columns > 0 && part.len().is_multiple_of(columns), "whole rows of {columns} numbers");
+    part.len() / columns
+}
+
+fn len_of(outputs: usize, inputs: usize) -> usize {
+    outputs.next_multiple_of(PANEL) * inputs
+}
