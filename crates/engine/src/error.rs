@@ -1,0 +1,85 @@
+//! What can go wrong with an engine.
+
+use padir_checkpoint::{CheckpointError, DecoderKind};
+use thiserror::Error;
+
+/// An engine cannot be loaded, or cannot answer.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The weights cannot be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A layer is too wide for sums of bytes.
+    #[error("a layer has {width} inputs; 8-bit weights are summed over at most {limit}")]
+    TooWide {
+        /// Its inputs.
+        width: usize,
+        /// The most there may be.
+        limit: usize,
+    },
+    /// The model decodes the other way.
+    #[error("this needs a {wanted} decoder; the model's is {found}")]
+    Decoder {
+        /// The decoder that is needed.
+        wanted: DecoderKind,
+        /// The model's.
+        found: DecoderKind,
+    },
+    /// A token without an embedding.
+    #[error("token {token} lies outside of the vocabulary of {vocabulary}")]
+    Token {
+        /// The token.
+        token: u32,
+        /// The number of tokens.
+        vocabulary: usize,
+    },
+    /// Nothing to read for a hidden token.
+    #[error("a token is hidden, but the model has no MASK token")]
+    NoMask,
+    /// A row that is longer than the model has positions.
+    #[error("a row has {length} tokens; the model has {limit} positions")]
+    TooLong {
+        /// Its length.
+        length: usize,
+        /// The most there may be.
+        limit: usize,
+    },
+    /// A source that was not encoded.
+    #[error("there is no context {context}; {contexts} are encoded")]
+    Context {
+        /// Its number.
+        context: usize,
+        /// How many there are.
+        contexts: usize,
+    },
+    /// A row that cannot be continued.
+    #[error("there is no row {parent} to continue; there are {rows}")]
+    Parent {
+        /// Its number.
+        parent: usize,
+        /// How many there are.
+        rows: usize,
+    },
+    /// More candidates than tokens.
+    #[error("{depth} candidates are wanted of a vocabulary of {vocabulary}")]
+    Depth {
+        /// How many are wanted.
+        depth: usize,
+        /// The number of tokens.
+        vocabulary: usize,
+    },
+    /// Answers with another number of places.
+    #[error("the answers have {found} places; the query needs {wanted}")]
+    Answers {
+        /// How many there are.
+        found: usize,
+        /// How many are needed.
+        wanted: usize,
+    },
+    /// A shortlist that lets nothing win.
+    #[error("the shortlist of context {context} is empty")]
+    EmptyShortlist {
+        /// The context.
+        context: usize,
+    },
+}

@@ -1,0 +1,126 @@
+//! From the decoder's states to its answers, over all tokens or a shortlist.
+
+use std::ops::Range;
+
+use padir_base::TokenId;
+use padir_base::denoise::Candidate;
+use padir_kernels::packed::Packed;
+
+use crate::engine::Inner;
+use crate::error::EngineError;
+use crate::layers::Work;
+
+/// The tokens that compete for a context; all, if it is not in use.
+#[derive(Debug)]
+struct Shortlist {
+    used: bool,
+    /// In ascending order.
+    tokens: Vec<TokenId>,
+    ids: Vec<u32>,
+    /// Their rows of the output layer.
+    head: Packed,
+}
+
+/// The shortlists of all contexts.
+#[derive(Debug, Default)]
+pub(crate) struct Shortlists {
+    lists: Vec<Shortlist>,
+    any: bool,
+}
+
+impl Shortlists {
+    /// All tokens compete again.
+    pub(crate) fn clear(&mut self) {
+        self.lists.iter_mut().for_each(|list| list.used = false);
+        self.any = false;
+    }
+
+    /// Sets or clears that of a context.
+    pub(crate) fn set(
+        &mut self,
+        engine: &Inner,
+        context: usize,
+        tokens: Option<&[TokenId]>,
+    ) -> Result<(), EngineError> {
+        let Some(tokens) = tokens else {
+            if let Some(list) = self.lists.get_mut(context) {
+                list.used = false;
+            }
+            self.any = self.lists.iter().any(|list| list.used);
+            return Ok(());
+        };
+        tokens.iter().try_for_each(|token| engine.check_token(token.0))?;
+        if tokens.is_empty() {
+            return Err(EngineError::EmptyShortlist { context });
+        }
+        let (head, _) = engine.head();
+        if self.lists.len() <= context {
+            let nothing = || Shortlist {
+                used: false,
+                tokens: Vec::new(),
+                ids: Vec::new(),
+                head: head.empty_like(),
+            };
+            self.lists.resize_with(context + 1, nothing);
+        }
+        let list = &mut self.lists[context];
+        list.tokens.clear();
+        list.tokens.extend_from_slice(tokens);
+        list.tokens.sort_unstable();
+        list.tokens.dedup();
+        list.ids.clear();
+        list.ids.extend(list.tokens.iter().map(|token| token.0));
+        list.head.gather(head, &list.ids);
+        list.used = true;
+        self.any = true;
+        Ok(())
+    }
+
+    fn of(&self, context: usize) -> Option<&Shortlist> {
+        self.lists.get(context).filter(|list| list.used)
+    }
+
+    /// The best candidates of each state, row after row. `context(row)` is whose a row is.
+    pub(crate) fn answer(
+        &self,
+        engine: &Inner,
+        work: &mut Work,
+        rows: usize,
+        context: impl Fn(usize) -> usize,
+        depth: usize,
+        answers: &mut [Candidate],
+    ) {
+        let d = engine.config.d_model;
+        let Work { tools, best, normed, .. } = work;
+        let (head, scale) = engine.head();
+        let mut run = |rows: Range<usize>, head: &Packed, tokens: Option<&[TokenId]>| {
+            let states = &normed[rows.start * d..rows.end * d];
+            let answers = &mut answers[rows.start * depth..rows.end * depth];
+            best.run(tools, head, scale, states, depth, tokens, answers);
+            if let Some(tokens) = tokens.filter(|tokens| tokens.len() < depth) {
+                answers.chunks_exact_mut(depth).for_each(|a| fill_up(a, tokens));
+            }
+        };
+        if !self.any {
+            return run(0..rows, head, None);
+        }
+        let mut from = 0;
+        while from < rows {
+            let own = context(from);
+            let to = (from..rows).find(|&row| context(row) != own).unwrap_or(rows);
+            match self.of(own) {
+                Some(list) => run(from..to, &list.head, Some(&list.tokens)),
+                None => run(from..to, head, None),
+            }
+            from = to;
+        }
+    }
+}
+
+/// Behind the tokens that compete come the others, impossible, in their order.
+fn fill_up(answers: &mut [Candidate], listed: &[TokenId]) {
+    let others = (0..).map(TokenId).filter(|token| listed.binary_search(token).is_err());
+    for (answer, token) in answers[listed.len()..].iter_mut().zip(others) {
+        *answer = Candidate { token, log_prob: f64::NEG_INFINITY };
+    }
+}

@@ -1,0 +1,118 @@
+//! Foretelling the lengths of targets.
+//!
+//! | predictor | what is kept of a source | lengths |
+//! |---|---|---|
+//! | token | logits s·Lᵀ of the LENGTH token's state s | c + 1 for the likeliest classes c |
+//! | affine | a·n + b for n source tokens | whole numbers by their distance from it |
+//! | fertility | n + Σⱼ E\[offset of token j\] | the same |
+
+use padir_checkpoint::LengthPredictor;
+use padir_kernels::packed::{Finish, grow};
+
+use crate::engine::Inner;
+use crate::layers::Work;
+
+/// What the sources say about the lengths of their targets.
+#[derive(Debug, Default)]
+pub(crate) struct Lengths {
+    /// Of each source one row of logits, or one number.
+    numbers: Vec<f32>,
+    /// Logits of each source; 0 if there is one number instead.
+    classes: usize,
+    sources: usize,
+}
+
+impl Lengths {
+    /// Forgets all sources.
+    pub(crate) fn clear(&mut self) {
+        self.sources = 0;
+    }
+
+    /// From the states of LENGTH tokens, one per source.
+    pub(crate) fn read_tokens(&mut self, engine: &Inner, work: &mut Work, states: &[f32]) {
+        let Some(table) = &engine.weights.length else { return };
+        self.sources = states.len() / table.inputs();
+        self.classes = table.outputs();
+        let logits = grow(&mut self.numbers, self.sources * self.classes);
+        let columns = 0..self.classes;
+        table.product(&mut work.tools, states, columns, logits, self.classes, Finish::Store);
+    }
+
+    /// From the states of all source tokens.
+    pub(crate) fn read_sources(
+        &mut self,
+        engine: &Inner,
+        work: &mut Work,
+        states: &[f32],
+        lengths: &[usize],
+    ) {
+        (self.classes, self.sources) = (0, 0);
+        let (Some(parallel), Some(table)) = (engine.config.parallel(), &engine.weights.length)
+        else {
+            return;
+        };
+        self.sources = lengths.len();
+        let numbers = grow(&mut self.numbers, lengths.len());
+        if let LengthPredictor::Fertility { max_fertility } = parallel.length {
+            let classes = table.outputs();
+            let rows = states.len() / table.inputs();
+            let logits = grow(&mut work.wide, rows * classes);
+            table.product(&mut work.tools, states, 0..classes, logits, classes, Finish::Store);
+            let mut offsets = logits.chunks_exact(classes).map(|z| mean_offset(z, max_fertility));
+            for (number, &length) in numbers.iter_mut().zip(lengths) {
+                let sum: f32 = offsets.by_ref().take(length).sum();
+                *number = length as f32 + sum;
+            }
+        } else {
+            let mut factor = [0.0];
+            table.copy_row(0, &mut factor);
+            for (number, &length) in numbers.iter_mut().zip(lengths) {
+                *number = length as f32 * factor[0] + engine.weights.length_bias;
+            }
+        }
+    }
+
+    /// The likeliest lengths of a source with their log-probabilities, the best first.
+    pub(crate) fn best(&self, source: usize, most: usize) -> Vec<(usize, f64)> {
+        if source >= self.sources {
+            return Vec::new();
+        }
+        let mut lengths = if self.classes > 0 {
+            probable(&self.numbers[source * self.classes..][..self.classes])
+        } else {
+            around(f64::from(self.numbers[source]), most)
+        };
+        lengths.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        lengths.truncate(most);
+        lengths
+    }
+}
+
+/// E\[offset\] under the softmax of logits: class c stands for c − m − 1.
+fn mean_offset(logits: &[f32], max_fertility: usize) -> f32 {
+    let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let least = -(max_fertility as f32) - 1.0;
+    let (mut total, mut sum) = (0.0, 0.0);
+    for (class, logit) in logits.iter().enumerate() {
+        let weight = (logit - top).exp();
+        total += weight;
+        sum += weight * (least + class as f32);
+    }
+    sum / total
+}
+
+/// All classes as lengths.
+fn probable(logits: &[f32]) -> Vec<(usize, f64)> {
+    let top = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+    let log_z = top + logits.iter().map(|&z| (f64::from(z) - top).exp()).sum::<f64>().ln();
+    logits.iter().enumerate().map(|(class, &z)| (class + 1, f64::from(z) - log_z)).collect()
+}
+
+/// Whole lengths by their distance from a number.
+fn around(length: f64, most: usize) -> Vec<(usize, f64)> {
+    let centre = length.round().clamp(1.0, 1e6) as usize;
+    let first = centre.saturating_sub(most).max(1);
+    (first..=centre.saturating_add(most))
+        .map(|candidate| (candidate, -(candidate as f64 - length).abs()))
+        .collect()
+}

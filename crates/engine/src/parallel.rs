@@ -1,0 +1,261 @@
+//! The parallel decoder: all wanted positions of all rows at once.
+//!
+//! Rows of which nothing is wanted are not computed at all, and in the last layer only wanted positions are, beyond the keys and values
+//! that they look at. Both leave every answer as it is.
+
+use padir_base::denoise::{Answers, Denoiser, Query};
+use padir_checkpoint::DecoderKind;
+use padir_kernels::packed::attention::{Attention, Bias, Known as Weights, Scores, Span};
+use padir_kernels::packed::{Finish, PANEL, grow};
+
+use crate::engine::Inner;
+use crate::error::EngineError;
+use crate::layers::{Chosen, Rows, Work, pick, plan_of};
+use crate::memory::Memory;
+use crate::positional::{Known, Positional, Sizes};
+use crate::session::{Session, embed};
+
+/// A query, as layers read it.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// Of all rows of which something is wanted.
+    tokens: Vec<u32>,
+    /// All of their tokens: over themselves, and over their contexts.
+    all: Vec<Span>,
+    all_memory: Vec<Span>,
+    all_positions: Vec<u32>,
+    /// Wanted tokens: which of all they are, and the same for them.
+    kept: Vec<u32>,
+    some: Vec<Span>,
+    some_memory: Vec<Span>,
+    some_positions: Vec<u32>,
+    /// The context of each wanted token.
+    contexts: Vec<u32>,
+    longest: usize,
+    /// The residual stream of wanted tokens.
+    chosen: Vec<f32>,
+}
+
+impl Plan {
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.all.clear();
+        self.all_memory.clear();
+        self.all_positions.clear();
+        self.kept.clear();
+        self.some.clear();
+        self.some_memory.clear();
+        self.some_positions.clear();
+        self.contexts.clear();
+        self.longest = 0;
+    }
+
+    /// Reads a query, and refuses what the model does not know.
+    fn read(
+        &mut self,
+        engine: &Inner,
+        memory: &Memory,
+        query: &Query<'_>,
+    ) -> Result<(), EngineError> {
+        self.clear();
+        let limit = engine.config.parallel().map_or(0, |parallel| {
+            if parallel.has_positions() { parallel.max_positions } else { usize::MAX }
+        });
+        for row in (0..query.rows()).map(|row| query.row(row)) {
+            memory.check(row.context)?;
+            let length = row.tokens.len();
+            if length > limit {
+                return Err(EngineError::TooLong { length, limit });
+            }
+            let from = self.tokens.len();
+            for (token, &hidden) in row.tokens.iter().zip(row.hidden) {
+                let token = if hidden {
+                    engine.config.symbols.mask.ok_or(EngineError::NoMask)?.0
+                } else {
+                    token.0
+                };
+                engine.check_token(token)?;
+                self.tokens.push(token);
+            }
+            if row.wanted.contains(&true) {
+                self.add_row(memory, row.context, from, row.wanted);
+            } else {
+                self.tokens.truncate(from);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_row(&mut self, memory: &Memory, context: usize, first: usize, wanted: &[bool]) {
+        let count = wanted.len();
+        let queries = first..first + count;
+        self.all_memory.push(memory.span(context, queries.clone()));
+        self.all.push(Span { queries, first, count, place: count });
+        self.all_positions.extend(0..count as u32);
+        let from = self.kept.len();
+        for position in (0..count).filter(|&position| wanted[position]) {
+            self.kept.push((first + position) as u32);
+            self.some_positions.push(position as u32);
+            self.contexts.push(context as u32);
+        }
+        let queries = from..self.kept.len();
+        self.some_memory.push(memory.span(context, queries.clone()));
+        self.some.push(Span { queries, first, count, place: count });
+        self.longest = self.longest.max(count);
+    }
+}
+
+impl Denoiser for Session {
+    type Error = EngineError;
+
+    fn alphabet(&self) -> usize {
+        self.engine.inner.vocabulary()
+    }
+
+    fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), EngineError> {
+        let Self { engine, work, memory, plan, x, decoder_bias, shortlists, .. } = self;
+        let engine = &*engine.inner;
+        engine.check_decoder(DecoderKind::Parallel)?;
+        let depth = answers.depth();
+        engine.check_depth(depth)?;
+        plan.read(engine, memory, query)?;
+        let rows = plan.kept.len();
+        let (found, wanted) = (answers.candidates_mut().len(), rows * depth);
+        if found != wanted {
+            return Err(EngineError::Answers { found, wanted });
+        }
+        if wanted == 0 {
+            return Ok(());
+        }
+        let stack = &engine.weights.decoder;
+        let bias = stack.bias.spread(decoder_bias, plan.longest);
+        let x = grow(x, plan.tokens.len() * engine.config.d_model);
+        decode(engine, work, memory, plan, bias, x);
+        work.normalise(&plan.chosen[..rows * engine.config.d_model], &stack.norm, engine.epsilon());
+        let context = |row: usize| plan.contexts[row] as usize;
+        shortlists.answer(engine, work, rows, context, depth, answers.candidates_mut());
+        Ok(())
+    }
+}
+
+/// Runs all layers; the states of wanted tokens end up in `plan.chosen`.
+fn decode(
+    engine: &Inner,
+    work: &mut Work,
+    memory: &Memory,
+    plan: &mut Plan,
+    bias: Bias<'_>,
+    x: &mut [f32],
+) {
+    let d = engine.config.d_model;
+    embed(engine, &plan.tokens, x);
+    if let Some(learned) = &engine.weights.learned {
+        for (x, &position) in x.chunks_exact_mut(d).zip(&plan.all_positions) {
+            let learned = &learned[position as usize * d..][..d];
+            x.iter_mut().zip(learned).for_each(|(x, l)| *x += l);
+        }
+    }
+    let known = learn_lengths(engine, plan, bias);
+    let all = Rows { spans: &plan.all, positions: &plan.all_positions };
+    let some = Rows { spans: &plan.some, positions: &plan.some_positions };
+    let blocks = &engine.weights.decoder.blocks;
+    let Some((last, before)) = blocks.split_last() else { return };
+    for (index, block) in before.iter().enumerate() {
+        work.attend(engine, &block.own, all, bias, x);
+        if let Some(layer) = &block.positional {
+            values(work, layer, x);
+            by_position(engine, work, layer, all, known.then_some(index), bias, x);
+        }
+        let rows = Rows { spans: &plan.all_memory, ..all };
+        let kept = &memory.layers[index];
+        work.attend_memory(engine, &block.memory, rows, &kept.panels, &kept.values, x);
+        work.feed(engine, &block.feed, x);
+    }
+    let index = before.len();
+    if let Some(layer) = &last.positional {
+        work.attend(engine, &last.own, all, bias, x);
+        values(work, layer, x);
+        pick(&mut plan.chosen, x, d, &plan.kept);
+        let chosen = &mut plan.chosen[..plan.kept.len() * d];
+        by_position(engine, work, layer, some, known.then_some(index), bias, chosen);
+    } else {
+        pick(&mut plan.chosen, x, d, &plan.kept);
+        let chosen = &mut plan.chosen[..plan.kept.len() * d];
+        let stream = Chosen { kept: &plan.kept, all: x, x: chosen };
+        work.attend_some(engine, &last.own, some, bias, stream);
+    }
+    let chosen = &mut plan.chosen[..plan.kept.len() * d];
+    let rows = Rows { spans: &plan.some_memory, ..some };
+    let kept = &memory.layers[index];
+    work.attend_memory(engine, &last.memory, rows, &kept.panels, &kept.values, chosen);
+    work.feed(engine, &last.feed, chosen);
+}
+
+/// Whether the attention weights by position are known for all lengths of a batch.
+fn learn_lengths(engine: &Inner, plan: &Plan, bias: Bias<'_>) -> bool {
+    let Some(parallel) = engine.config.parallel().filter(|p| p.positional_attention) else {
+        return false;
+    };
+    let sizes = Sizes {
+        isa: engine.isa,
+        heads: engine.config.num_heads,
+        width: engine.config.d_kv,
+        longest: parallel.max_positions,
+    };
+    let blocks = &engine.weights.decoder.blocks;
+    plan.all.iter().all(|span| engine.known.learn(span.count, blocks, sizes, bias))
+}
+
+/// wide ← x·Wᵥ.
+fn values(work: &mut Work, layer: &Positional, x: &[f32]) {
+    let (d, inner) = (layer.v.inputs(), layer.v.outputs());
+    let out = grow(&mut work.wide, x.len() / d * inner + PANEL);
+    layer.v.product(&mut work.tools, x, 0..inner, out, inner, Finish::Store);
+}
+
+/// The known weights of one layer.
+struct LayerWeights<'a> {
+    known: &'a Known,
+    layer: usize,
+    layers: usize,
+}
+
+impl Weights for LayerWeights<'_> {
+    fn at(&self, length: usize) -> &[f32] {
+        self.known.get(length, self.layer, self.layers)
+    }
+}
+
+/// x ← x + A·values·Wₒ, with A known for this layer or computed.
+fn by_position(
+    engine: &Inner,
+    work: &mut Work,
+    layer: &Positional,
+    rows: Rows<'_>,
+    known: Option<usize>,
+    bias: Bias<'_>,
+    x: &mut [f32],
+) {
+    let inner = layer.o.inputs();
+    let size = rows.positions.len() * inner;
+    let layers = engine.weights.decoder.blocks.len();
+    let weights = LayerWeights { known: &engine.known, layer: known.unwrap_or(0), layers };
+    let longest = layer.queries.len() / inner;
+    let scores = if known.is_some() {
+        Scores::Known(&weights)
+    } else {
+        pick(&mut work.queries, &layer.queries, inner, rows.positions);
+        Scores::Common { panels: &layer.panels, longest }
+    };
+    let plan = Attention {
+        queries: &work.queries,
+        query_stride: inner,
+        scores,
+        values: &work.wide,
+        value_stride: inner,
+        bias: Some(bias),
+        ..plan_of(engine, rows)
+    };
+    plan.run(&work.tools, grow(&mut work.context, size));
+    work.add_context(&layer.o, x);
+}

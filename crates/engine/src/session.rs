@@ -1,0 +1,179 @@
+//! Somebody who translates: an engine with buffers of its own.
+
+use padir_base::TokenId;
+use padir_checkpoint::LengthPredictor;
+use padir_kernels::packed::Threads;
+use padir_kernels::packed::attention::Span;
+use padir_kernels::packed::grow;
+
+use crate::bias::Spread;
+use crate::causal::Growth;
+use crate::engine::{Engine, Inner};
+use crate::error::EngineError;
+use crate::head::Shortlists;
+use crate::layers::{Rows, Work, pick};
+use crate::length::Lengths;
+use crate::memory::Memory;
+use crate::parallel::Plan;
+
+/// Encodes sources and answers about their targets: see [`Denoiser`](padir_base::denoise::Denoiser) and
+/// [`Continuer`](padir_base::continuation::Continuer).
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) engine: Engine,
+    pub(crate) work: Work,
+    pub(crate) memory: Memory,
+    pub(crate) lengths: Lengths,
+    pub(crate) shortlists: Shortlists,
+    /// The residual stream.
+    pub(crate) x: Vec<f32>,
+    pub(crate) encoder_bias: Spread,
+    pub(crate) decoder_bias: Spread,
+    pub(crate) sources: Sources,
+    pub(crate) plan: Plan,
+    pub(crate) growth: Growth,
+}
+
+/// Sources while they are encoded.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    tokens: Vec<u32>,
+    spans: Vec<Span>,
+    positions: Vec<u32>,
+    lengths: Vec<usize>,
+    /// Rows of LENGTH tokens, and of all others.
+    first: Vec<u32>,
+    others: Vec<u32>,
+    states: Vec<f32>,
+}
+
+impl Session {
+    pub(crate) fn new(engine: Engine, threads: Threads) -> Self {
+        Self {
+            engine,
+            work: Work::new(threads),
+            memory: Memory::default(),
+            lengths: Lengths::default(),
+            shortlists: Shortlists::default(),
+            x: Vec::new(),
+            encoder_bias: Spread::default(),
+            decoder_bias: Spread::default(),
+            sources: Sources::default(),
+            plan: Plan::default(),
+            growth: Growth::default(),
+        }
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// How many contexts there are.
+    pub fn contexts(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Replaces the contexts: source i (ids, end included) becomes context i. Runs the encoder and computes, once per
+    /// source, what all decoder layers will read of it. Shortlists and growing rows are forgotten.
+    ///
+    /// # Errors
+    /// If a token lies outside of the vocabulary; then there are no contexts.
+    pub fn encode(&mut self, sources: &[&[TokenId]]) -> Result<(), EngineError> {
+        self.memory.clear();
+        self.lengths.clear();
+        self.shortlists.clear();
+        self.growth.clear();
+        let Self { engine, work, sources: batch, x, encoder_bias, .. } = self;
+        let engine = &*engine.inner;
+        let length_token = length_token(engine);
+        batch.fill(engine, sources, length_token)?;
+        let d = engine.config.d_model;
+        let x = grow(x, batch.tokens.len() * d);
+        embed(engine, &batch.tokens, x);
+        let stack = &engine.weights.encoder;
+        let longest = batch.spans.iter().map(|span| span.count).max().unwrap_or(0);
+        let bias = stack.bias.spread(encoder_bias, longest);
+        for block in &stack.blocks {
+            let rows = Rows { spans: &batch.spans, positions: &batch.positions };
+            work.attend(engine, &block.own, rows, bias, x);
+            work.feed(engine, &block.feed, x);
+        }
+        work.normalise(x, &stack.norm, engine.epsilon());
+        if length_token.is_some() {
+            pick(&mut batch.states, &work.normed, d, &batch.first);
+            self.lengths.read_tokens(engine, work, &batch.states[..batch.first.len() * d]);
+        }
+        pick(&mut batch.states, &work.normed, d, &batch.others);
+        let states = &batch.states[..batch.others.len() * d];
+        if length_token.is_none() {
+            self.lengths.read_sources(engine, work, states, &batch.lengths);
+        }
+        self.memory.fill(engine, work, states, batch.lengths.iter().copied());
+        Ok(())
+    }
+
+    /// The likeliest lengths of a context's target, its end included, with their log-probabilities, the best first. Predictors of
+    /// one number give the lengths around it, with the negative distance for a log-probability. Empty for the oracle, for causal
+    /// decoders, and if there is no such context.
+    pub fn lengths(&self, context: usize, most: usize) -> Vec<(usize, f64)> {
+        self.lengths.best(context, most)
+    }
+
+    /// Only these tokens compete in a context, until it is encoded anew; all of them if `None`. Costs a copy of their rows of the
+    /// output layer. When more candidates are asked for, the others follow as impossible.
+    ///
+    /// # Errors
+    /// If there is no such context or token, or no token at all.
+    pub fn set_shortlist(
+        &mut self,
+        context: usize,
+        tokens: Option<&[TokenId]>,
+    ) -> Result<(), EngineError> {
+        self.memory.check(context)?;
+        self.shortlists.set(&self.engine.inner, context, tokens)
+    }
+}
+
+impl Sources {
+    fn fill(
+        &mut self,
+        engine: &Inner,
+        sources: &[&[TokenId]],
+        length_token: Option<u32>,
+    ) -> Result<(), EngineError> {
+        self.tokens.clear();
+        self.spans.clear();
+        self.positions.clear();
+        self.lengths.clear();
+        self.first.clear();
+        self.others.clear();
+        for source in sources {
+            source.iter().try_for_each(|token| engine.check_token(token.0))?;
+            let start = self.tokens.len();
+            self.first.push(start as u32);
+            self.tokens.extend(length_token);
+            self.others.extend((self.tokens.len() as u32..).take(source.len()));
+            self.tokens.extend(source.iter().map(|token| token.0));
+            let count = self.tokens.len() - start;
+            self.positions.extend(0..count as u32);
+            let queries = start..self.tokens.len();
+            self.spans.push(Span { queries, first: start, count, place: 0 });
+            self.lengths.push(source.len());
+        }
+        Ok(())
+    }
+}
+
+/// What stands before a source so that a length can be read off it.
+fn length_token(engine: &Inner) -> Option<u32> {
+    let predictor = engine.config.parallel()?.length;
+    let token = engine.config.symbols.length?;
+    matches!(predictor, LengthPredictor::Token { .. }).then_some(token.0)
+}
+
+/// x ← the embeddings of tokens that exist.
+pub(crate) fn embed(engine: &Inner, tokens: &[u32], x: &mut [f32]) {
+    let rows = x.chunks_exact_mut(engine.config.d_model);
+    rows.zip(tokens).for_each(|(x, &token)| engine.weights.table.copy_row(token as usize, x));
+}

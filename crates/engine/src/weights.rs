@@ -1,0 +1,252 @@
+//! The weights of a model, packed.
+//!
+//! What is 8 bits wide in [`Precision::Int8`]: all linear layers and the table of tokens, which is read from its packed rows
+//! both as embedding and as output, so that it is kept once. What stays f32: norms, biases by position, learned positions, the attention by position (computed at
+//! loading from the unrounded weights) and the length predictor, whose answer decides a whole sentence.
+
+use std::borrow::Cow;
+
+use padir_checkpoint::{Checkpoint, ModelConfig};
+use padir_kernels::attention::position::Buckets;
+use padir_kernels::packed::byte::{self, Byte};
+use padir_kernels::packed::single::Single;
+use padir_kernels::packed::{Isa, Packed};
+
+use crate::bias::Distances;
+use crate::error::EngineError;
+use crate::positional::Positional;
+use crate::{Precision, positional};
+
+/// Attention over the row itself.
+#[derive(Debug)]
+pub(crate) struct OwnAttention {
+    pub norm: Vec<f32>,
+    /// Queries, keys and values, one below the other.
+    pub qkv: Packed,
+    pub o: Packed,
+}
+
+/// Attention over the encoded source.
+#[derive(Debug)]
+pub(crate) struct MemoryAttention {
+    pub norm: Vec<f32>,
+    pub q: Packed,
+    /// Keys and values, one below the other.
+    pub kv: Packed,
+    pub o: Packed,
+}
+
+#[derive(Debug)]
+pub(crate) struct FeedForward {
+    pub norm: Vec<f32>,
+    pub inner: Packed,
+    pub outer: Packed,
+}
+
+#[derive(Debug)]
+pub(crate) struct EncoderBlock {
+    pub own: OwnAttention,
+    pub feed: FeedForward,
+}
+
+#[derive(Debug)]
+pub(crate) struct DecoderBlock {
+    pub own: OwnAttention,
+    pub positional: Option<Positional>,
+    pub memory: MemoryAttention,
+    pub feed: FeedForward,
+}
+
+/// A stack of blocks with what they share.
+#[derive(Debug)]
+pub(crate) struct Stack<B> {
+    pub blocks: Vec<B>,
+    pub bias: Distances,
+    pub norm: Vec<f32>,
+}
+
+/// All weights.
+#[derive(Debug)]
+pub(crate) struct Weights {
+    /// One row per token.
+    pub table: Packed,
+    /// The output layer, unless it is the table.
+    pub head: Option<Packed>,
+    pub encoder: Stack<EncoderBlock>,
+    pub decoder: Stack<DecoderBlock>,
+    /// What is added to the embeddings of a target, position after position.
+    pub learned: Option<Vec<f32>>,
+    /// Of the length predictor, always f32.
+    pub length: Option<Packed>,
+    pub length_bias: f32,
+}
+
+/// Reads weights and packs them.
+pub(crate) struct Loader<'a> {
+    pub checkpoint: &'a Checkpoint,
+    pub precision: Precision,
+    pub isa: Isa,
+}
+
+impl Loader<'_> {
+    pub(crate) fn weights(&self) -> Result<Weights, EngineError> {
+        let config = self.config();
+        self.check_widths()?;
+        let d = config.d_model;
+        let parallel = config.parallel();
+        let learned = parallel.is_some_and(|parallel| parallel.learned_positions);
+        let foretold = parallel.is_some_and(|p| p.length.classes().is_some());
+        let affine =
+            parallel.is_some_and(|p| p.length == padir_checkpoint::LengthPredictor::Affine);
+        Ok(Weights {
+            table: self.pack(&["shared.weight".to_owned()], d)?,
+            head: if config.tie_word_embeddings {
+                None
+            } else {
+                Some(self.pack(&["lm_head.weight".to_owned()], d)?)
+            },
+            encoder: self.encoder()?,
+            decoder: self.decoder()?,
+            learned: if learned { Some(self.vector(positional::TABLE)?) } else { None },
+            length: if foretold {
+                let table = self.numbers("length_predictor.weight")?;
+                Some(Packed::Single(Single::pack(self.isa, &[&table], d)))
+            } else if affine {
+                let factor = self.numbers("length_predictor.weight")?;
+                Some(Packed::Single(Single::pack(self.isa, &[&factor], 1)))
+            } else {
+                None
+            },
+            length_bias: if affine { self.numbers("length_predictor.bias")?[0] } else { 0.0 },
+        })
+    }
+
+    pub(crate) fn config(&self) -> &ModelConfig {
+        self.checkpoint.config()
+    }
+
+    /// Sums of bytes have a limit.
+    fn check_widths(&self) -> Result<(), EngineError> {
+        let config = self.config();
+        let width = config.d_model.max(config.d_ff).max(config.inner_width());
+        if self.precision == Precision::Int8 && width > byte::MAX_INPUTS {
+            return Err(EngineError::TooWide { width, limit: byte::MAX_INPUTS });
+        }
+        Ok(())
+    }
+
+    fn encoder(&self) -> Result<Stack<EncoderBlock>, EngineError> {
+        let block = |i: usize| {
+            let block = format!("encoder.block.{i}.layer");
+            Ok(EncoderBlock {
+                own: self.own(&format!("{block}.0"))?,
+                feed: self.feed(&format!("{block}.1"))?,
+            })
+        };
+        let blocks: Result<_, EngineError> = (0..self.config().num_layers).map(block).collect();
+        self.stack("encoder", blocks?, true)
+    }
+
+    fn decoder(&self) -> Result<Stack<DecoderBlock>, EngineError> {
+        let parallel = self.config().parallel();
+        let positional = parallel.is_some_and(|parallel| parallel.positional_attention);
+        let block = |i: usize| {
+            let block = format!("decoder.block.{i}.layer");
+            Ok(DecoderBlock {
+                own: self.own(&format!("{block}.0"))?,
+                positional: if positional { Some(Positional::load(self, i)?) } else { None },
+                memory: self.memory(&format!("{block}.1"))?,
+                feed: self.feed(&format!("{block}.2"))?,
+            })
+        };
+        let count = self.config().num_decoder_layers;
+        let blocks: Result<_, EngineError> = (0..count).map(block).collect();
+        self.stack("decoder", blocks?, parallel.is_some())
+    }
+
+    fn stack<B>(
+        &self,
+        name: &str,
+        blocks: Vec<B>,
+        both_ways: bool,
+    ) -> Result<Stack<B>, EngineError> {
+        let config = self.config();
+        let buckets = Buckets {
+            count: config.relative_bias.num_buckets,
+            most: config.relative_bias.max_distance,
+            both_ways,
+        };
+        let table = format!("{name}.block.0.layer.0.SelfAttention.relative_attention_bias.weight");
+        let bias = Distances::new(self.vector(&table)?, config.num_heads, buckets);
+        Ok(Stack { blocks, bias, norm: self.vector(&format!("{name}.final_layer_norm.weight"))? })
+    }
+
+    fn own(&self, layer: &str) -> Result<OwnAttention, EngineError> {
+        let part = |part: &str| format!("{layer}.SelfAttention.{part}.weight");
+        let (d, inner) = (self.config().d_model, self.config().inner_width());
+        Ok(OwnAttention {
+            norm: self.vector(&format!("{layer}.layer_norm.weight"))?,
+            qkv: self.pack(&[part("q"), part("k"), part("v")], d)?,
+            o: self.pack(&[part("o")], inner)?,
+        })
+    }
+
+    fn memory(&self, layer: &str) -> Result<MemoryAttention, EngineError> {
+        let part = |part: &str| format!("{layer}.EncDecAttention.{part}.weight");
+        let (d, inner) = (self.config().d_model, self.config().inner_width());
+        Ok(MemoryAttention {
+            norm: self.vector(&format!("{layer}.layer_norm.weight"))?,
+            q: self.pack(&[part("q")], d)?,
+            kv: self.pack(&[part("k"), part("v")], d)?,
+            o: self.pack(&[part("o")], inner)?,
+        })
+    }
+
+    fn feed(&self, layer: &str) -> Result<FeedForward, EngineError> {
+        let part = |part: &str| format!("{layer}.DenseReluDense.{part}.weight");
+        let config = self.config();
+        Ok(FeedForward {
+            norm: self.vector(&format!("{layer}.layer_norm.weight"))?,
+            inner: self.pack(&[part("wi")], config.d_model)?,
+            outer: self.pack(&[part("wo")], config.d_ff)?,
+        })
+    }
+
+    /// Matrices of `inputs` columns, one below the other.
+    pub(crate) fn pack(&self, names: &[String], inputs: usize) -> Result<Packed, EngineError> {
+        let tensors: Result<Vec<_>, _> = names.iter().map(|name| self.numbers(name)).collect();
+        let tensors = tensors?;
+        let parts: Vec<&[f32]> = tensors.iter().map(|tensor| &**tensor).collect();
+        Ok(match self.precision {
+            Precision::F32 => Packed::Single(Single::pack(self.isa, &parts, inputs)),
+            Precision::Int8 => Packed::Byte(Byte::pack(self.isa, &parts, inputs)),
+        })
+    }
+
+    pub(crate) fn vector(&self, name: &str) -> Result<Vec<f32>, EngineError> {
+        Ok(self.numbers(name)?.into_owned())
+    }
+
+    pub(crate) fn numbers(&self, name: &str) -> Result<Cow<'_, [f32]>, EngineError> {
+        Ok(self.checkpoint.tensor(name)?)
+    }
+}
+
+impl Weights {
+    /// Bytes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        let feed = |feed: &FeedForward| feed.inner.bytes() + feed.outer.bytes();
+        let own = |own: &OwnAttention| own.qkv.bytes() + own.o.bytes();
+        let encoder = self.encoder.blocks.iter().map(|b| own(&b.own) + feed(&b.feed));
+        let decoder = self.decoder.blocks.iter().map(|b| {
+            let memory = b.memory.q.bytes() + b.memory.kv.bytes() + b.memory.o.bytes();
+            own(&b.own)
+                + memory
+                + feed(&b.feed)
+                + b.positional.as_ref().map_or(0, Positional::bytes)
+        });
+        let others = [&self.head, &self.length].into_iter().flatten().map(Packed::bytes);
+        let learned = self.learned.as_ref().map_or(0, |table| 4 * table.len());
+        self.table.bytes() + learned + others.chain(encoder).chain(decoder).sum::<usize>()
+    }
+}

@@ -1,0 +1,100 @@
+//! The engine against the networks by definition, for every switch of a model.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+
+mod common;
+
+use common::naive::Naive;
+use common::{Model, Row, ask, configs, session, tokens};
+use padir_base::TokenId;
+use padir_base::continuation::{Advance, Continuer};
+use padir_base::denoise::Denoiser;
+use padir_base::random::{Purpose, Seed};
+use padir_checkpoint::{DecoderKind, LengthPredictor};
+use padir_engine::Precision;
+use proptest::prelude::*;
+
+/// Tolerances of log-probabilities.
+const CLOSE: f64 = 1e-4;
+/// Random networks are rough: their states are sums of rounding errors more than trained ones' are.
+const LOOSE: f64 = 1.0;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn parallel_decoders_answer_by_definition(
+        config in configs(DecoderKind::Parallel), seed: u64,
+        sources in prop::collection::vec(0..20_usize, 1..3), rows in prop::collection::vec(0..25_usize, 1..4),
+    ) {
+        let model = Model::random(&config, seed);
+        let naive = Naive { model: &model };
+        let mut stream = Seed(seed).stream(Purpose::Synthesis, 1);
+        let sources: Vec<Vec<TokenId>> = sources.iter().map(|&n| tokens(&mut stream, n)).collect();
+        let rows: Vec<Row> = rows.iter().map(|&n| Row::random(&mut stream, n, sources.len())).collect();
+        let encoded: Vec<_> = sources.iter().map(|source| naive.encode(source)).collect();
+        for (precision, tolerance) in [(Precision::F32, CLOSE), (Precision::Int8, LOOSE)] {
+            let mut session = session(&model.engine(precision), 2, &sources);
+            let depth = session_alphabet(&session);
+            let answers = ask(&mut session, &rows, depth);
+            for (row, answers) in rows.iter().zip(&answers) {
+                let mask = config.symbols.mask.unwrap();
+                let read: Vec<TokenId> =
+                    row.tokens.iter().zip(&row.hidden).map(|(&t, &h)| if h { mask } else { t }).collect();
+                let truth = naive.decode(&encoded[row.context], &read);
+                let wanted: Vec<usize> = (0..read.len()).filter(|&i| row.wanted[i]).collect();
+                prop_assert_eq!(wanted.len(), answers.len());
+                for (&position, answers) in wanted.iter().zip(answers) {
+                    for one in answers {
+                        let error = (one.log_prob - truth[position][one.token.index()]).abs();
+                        prop_assert!(error < tolerance, "{:?} position {}: {}", precision, position, error);
+                    }
+                }
+            }
+            for (context, source) in encoded.iter().enumerate() {
+                let truth = naive.length(source);
+                let lengths = session.lengths(context, 3);
+                let tolerance = if precision == Precision::F32 { CLOSE } else { 2.0 };
+                match config.parallel().unwrap().length {
+                    LengthPredictor::Oracle => prop_assert!(lengths.is_empty()),
+                    LengthPredictor::Token { classes } => {
+                        prop_assert_eq!(session.lengths(context, 99).len(), classes);
+                        let log_z = truth.iter().map(|z| z.exp()).sum::<f64>().ln();
+                        for (length, log_prob) in lengths {
+                            prop_assert!((log_prob - truth[length - 1] + log_z).abs() < tolerance);
+                        }
+                    }
+                    _ => for (length, log_prob) in lengths {
+                        let distance = (length as f64 - truth[0]).abs();
+                        prop_assert!((log_prob + distance).abs() < tolerance * truth[0].abs().max(1.0), "{} {:?}", length, truth);
+                    },
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn causal_decoders_continue_by_definition(
+        config in configs(DecoderKind::Causal), seed: u64, source in 0..20_usize, target in 1..20_usize,
+    ) {
+        let model = Model::random(&config, seed);
+        let naive = Naive { model: &model };
+        let mut stream = Seed(seed).stream(Purpose::Synthesis, 1);
+        let (source, target) = (tokens(&mut stream, source), tokens(&mut stream, target));
+        let truth = naive.decode(&naive.encode(&source), &target);
+        for (precision, tolerance) in [(Precision::F32, CLOSE), (Precision::Int8, LOOSE)] {
+            let mut session = session(&model.engine(precision), 1, std::slice::from_ref(&source));
+            session.begin(&[0]).unwrap();
+            let mut answers = Vec::new();
+            for (&token, truth) in target.iter().zip(&truth) {
+                session.advance(&[Advance { parent: 0, token }], truth.len(), &mut answers).unwrap();
+                for one in &answers {
+                    let error = (one.log_prob - truth[one.token.index()]).abs();
+                    prop_assert!(error < tolerance, "{:?}: {}", precision, error);
+                }
+            }
+        }
+    }
+}
+
+fn session_alphabet(session: &padir_engine::Session) -> usize {
+    Denoiser::alphabet(session)
+}

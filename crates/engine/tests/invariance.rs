@@ -1,0 +1,170 @@
+//! A row's answer depends on the row and its source alone, to the bit.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+
+mod common;
+
+use common::{Model, Row, VOCABULARY, ask, configs, session, tokens};
+use padir_base::TokenId;
+use padir_base::continuation::{Advance, Continuer};
+use padir_base::denoise::Candidate;
+use padir_base::random::{Purpose, Seed};
+use padir_checkpoint::DecoderKind;
+use padir_engine::{Engine, Isa, Precision, Session};
+use proptest::prelude::*;
+
+fn precisions() -> impl Strategy<Value = Precision> {
+    prop_oneof![Just(Precision::F32), Just(Precision::Int8)]
+}
+
+/// The answers of a row that is grown alone, in a fresh session, from its whole history.
+fn grown(engine: &Engine, source: &[TokenId], history: &[TokenId], depth: usize) -> Vec<Candidate> {
+    let mut session = session(engine, 1, &[source.to_vec()]);
+    session.begin(&[0]).unwrap();
+    let mut answers = Vec::new();
+    for &token in history {
+        session.advance(&[Advance { parent: 0, token }], depth, &mut answers).unwrap();
+    }
+    answers
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn parallel_rows_do_not_see_each_other(
+        config in configs(DecoderKind::Parallel), seed: u64, precision in precisions(), depth in 1..30_usize,
+        sources in prop::collection::vec(0..20_usize, 1..4), rows in prop::collection::vec(0..25_usize, 1..8),
+    ) {
+        let model = Model::random(&config, seed);
+        let engine = model.engine(precision);
+        let mut stream = Seed(seed).stream(Purpose::Synthesis, 1);
+        let sources: Vec<Vec<TokenId>> = sources.iter().map(|&n| tokens(&mut stream, n)).collect();
+        let rows: Vec<Row> = rows.iter().map(|&n| Row::random(&mut stream, n, sources.len())).collect();
+        let mut all = session(&engine, 1, &sources);
+        let together = ask(&mut all, &rows, depth);
+
+        for (row, truth) in rows.iter().zip(&together) {
+            let mut alone = session(&engine, 1, &sources[row.context..=row.context]);
+            let row = Row { context: 0, ..row.clone() };
+            prop_assert_eq!(&ask(&mut alone, &[row], depth)[0], truth, "alone");
+        }
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        stream.shuffle(&mut order);
+        let shuffled: Vec<Row> = order.iter().map(|&i| rows[i].clone()).collect();
+        for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
+            for threads in [1, 2, 3] {
+                let mut other = session(&model.engine_for(precision, isa), threads, &sources);
+                let found = ask(&mut other, &shuffled, depth);
+                for (&i, found) in order.iter().zip(&found) {
+                    prop_assert_eq!(found, &together[i], "shuffled, {:?}, {} threads", isa, threads);
+                }
+                for context in 0..sources.len() {
+                    prop_assert_eq!(other.lengths(context, 9), all.lengths(context, 9));
+                }
+            }
+        }
+        // All positions wanted: what is not wanted must not matter.
+        let every: Vec<Row> =
+            rows.iter().map(|row| Row { wanted: vec![true; row.tokens.len()], ..row.clone() }).collect();
+        for ((row, every), truth) in rows.iter().zip(ask(&mut all, &every, depth)).zip(&together) {
+            let wanted = every.into_iter().zip(&row.wanted).filter(|(_, wanted)| **wanted).map(|(a, _)| a);
+            prop_assert_eq!(&wanted.collect::<Vec<_>>(), truth, "every position");
+        }
+    }
+
+    #[test]
+    fn causal_rows_follow_their_parents(
+        config in configs(DecoderKind::Causal), seed: u64, precision in precisions(), depth in 1..20_usize,
+        sources in prop::collection::vec(0..12_usize, 1..3), beams in prop::collection::vec(1..7_usize, 1..9), threads in 1..4_usize,
+    ) {
+        let model = Model::random(&config, seed);
+        let engine = model.engine(precision);
+        let mut stream = Seed(seed).stream(Purpose::Synthesis, 1);
+        let sources: Vec<Vec<TokenId>> = sources.iter().map(|&n| tokens(&mut stream, n)).collect();
+        let mut beam = session(&engine, threads, &sources);
+        let mut live: Vec<(usize, Vec<TokenId>)> = (0..sources.len()).map(|context| (context, Vec::new())).collect();
+        beam.begin(&(0..sources.len()).collect::<Vec<_>>()).unwrap();
+        let mut answers = Vec::new();
+        for width in beams {
+            let rows: Vec<Advance> = (0..width)
+                .map(|_| Advance {
+                    parent: stream.below(live.len() as u64) as usize,
+                    token: TokenId(stream.below(VOCABULARY as u64) as u32),
+                })
+                .collect();
+            live = rows.iter().map(|row| {
+                let (context, mut history) = live[row.parent].clone();
+                history.push(row.token);
+                (context, history)
+            }).collect();
+            beam.advance(&rows, depth, &mut answers).unwrap();
+            for ((context, history), answers) in live.iter().zip(answers.chunks_exact(depth)) {
+                prop_assert_eq!(answers, &grown(&engine, &sources[*context], history, depth)[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_shortlist_leaves_the_order_of_its_tokens(
+        config in configs(DecoderKind::Parallel), seed: u64, precision in precisions(), listed in prop::collection::vec(0..VOCABULARY as u32, 1..60),
+    ) {
+        let model = Model::random(&config, seed);
+        let engine = model.engine(precision);
+        let mut stream = Seed(seed).stream(Purpose::Synthesis, 1);
+        let sources = vec![tokens(&mut stream, 5), tokens(&mut stream, 3)];
+        let rows: Vec<Row> = [4, 9, 2].iter().map(|&n| Row::random(&mut stream, n, 2)).collect();
+        let mut session = session(&engine, 2, &sources);
+        let all = ask(&mut session, &rows, VOCABULARY);
+        let listed: Vec<TokenId> = listed.into_iter().map(TokenId).collect();
+        session.set_shortlist(1, Some(&listed)).unwrap();
+        let some = ask(&mut session, &rows, VOCABULARY);
+        for ((row, all), some) in rows.iter().zip(&all).zip(&some) {
+            for (all, some) in all.iter().zip(some) {
+                if row.context == 0 {
+                    prop_assert_eq!(all, some);
+                    continue;
+                }
+                let kept: Vec<&Candidate> = all.iter().filter(|c| listed.contains(&c.token)).collect();
+                let log_z = kept.iter().map(|c| c.log_prob.exp()).sum::<f64>().ln();
+                for (kept, some) in kept.iter().zip(some) {
+                    prop_assert_eq!(kept.token, some.token);
+                    prop_assert!((kept.log_prob - log_z - some.log_prob).abs() < 1e-5);
+                }
+                prop_assert!(some[kept.len()..].iter().all(|c| c.log_prob == f64::NEG_INFINITY));
+                let mut every: Vec<u32> = some.iter().map(|c| c.token.0).collect();
+                every.sort_unstable();
+                prop_assert!(every.into_iter().eq(0..VOCABULARY as u32), "each token once");
+            }
+        }
+        session.set_shortlist(1, None).unwrap();
+        prop_assert_eq!(ask(&mut session, &rows, VOCABULARY), all);
+    }
+}
+
+/// Sessions of one engine and one pool may work at the same time.
+#[test]
+fn sessions_share_engine_and_threads() {
+    let config = padir_checkpoint::ModelConfig::preset(
+        padir_checkpoint::Preset::Tiny,
+        VOCABULARY,
+        DecoderKind::Parallel,
+    );
+    let model = Model::random(&config, 3);
+    let engine = model.engine(Precision::F32);
+    let mut stream = Seed(5).stream(Purpose::Synthesis, 1);
+    let source = tokens(&mut stream, 9);
+    let row = Row::random(&mut stream, 20, 1);
+    let truth = ask(&mut session(&engine, 1, &[source.clone()]), &[row.clone()], 3);
+    let threads = padir_engine::Threads::new(2);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let mut session: Session = engine.session(threads.clone());
+            let (source, row, truth) = (&source, &row, &truth);
+            scope.spawn(move || {
+                session.encode(&[source]).unwrap();
+                for _ in 0..5 {
+                    assert_eq!(&ask(&mut session, std::slice::from_ref(row), 3), truth);
+                }
+            });
+        }
+    });
+}
