@@ -1,0 +1,266 @@
+//! The translator.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use padir_base::TokenId;
+use padir_checkpoint::{Checkpoint, DecoderKind, GenerationConfig, ModelConfig};
+use padir_decode::{Hypothesis, autoregression, padir};
+use padir_engine::{Engine, Precision, Session, Threads};
+use padir_text::vocab::Vocabulary;
+
+use crate::decoding::Decoding;
+use crate::error::TranslateError;
+use crate::observer::{Guide, Place, Watcher};
+use crate::split::{Part, split};
+use crate::translation::Translation;
+
+/// How a translator works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The arithmetic of the engine.
+    pub precision: Precision,
+    /// Threads of one step.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { precision: Precision::F32, threads: 1 }
+    }
+}
+
+/// A text and its number, by which events name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text<'t> {
+    /// The number.
+    pub number: u64,
+    /// The text.
+    pub text: &'t str,
+}
+
+/// A model that translates texts.
+pub struct Translator {
+    vocabulary: Arc<Vocabulary>,
+    engine: Engine,
+    session: Session,
+    decoding: Decoding,
+    max_length: usize,
+}
+
+/// Something that is decoded once, however often it was asked for.
+struct Job {
+    source: Vec<TokenId>,
+    /// Names it, and chooses its randomness: a function of the source alone.
+    number: u64,
+}
+
+/// The parts of a text and the jobs that translate them.
+type Plan<'t> = Vec<(Part<'t>, usize)>;
+
+impl Translator {
+    /// Opens the model in a directory.
+    ///
+    /// # Errors
+    /// If it is no model, damaged, or its vocabulary is not there or another's.
+    pub fn open(directory: impl AsRef<Path>, options: Options) -> Result<Self, TranslateError> {
+        let directory = directory.as_ref();
+        let checkpoint = Checkpoint::open(directory)?;
+        let vocabulary = Vocabulary::load(directory)?;
+        let config = checkpoint.config();
+        if config.provenance.vocabulary.is_some_and(|hash| hash != vocabulary.hash()) {
+            return Err(TranslateError::ForeignVocabulary(directory.to_owned()));
+        }
+        let (ids, known) = (vocabulary.size(), config.symbols.vocab_size);
+        if ids > known {
+            let directory = directory.to_owned();
+            return Err(TranslateError::TooManyIds { directory, ids, known });
+        }
+        let engine = Engine::load(&checkpoint, options.precision)?;
+        Ok(Self::new(engine, Arc::new(vocabulary), checkpoint.generation(), options.threads))
+    }
+
+    /// A translator with an engine and a vocabulary that belong together and may be shared.
+    pub fn new(
+        engine: Engine,
+        vocabulary: Arc<Vocabulary>,
+        generation: &GenerationConfig,
+        threads: usize,
+    ) -> Self {
+        let session = engine.session(Threads::new(threads));
+        let decoding = Decoding::from(generation);
+        Self { vocabulary, engine, session, decoding, max_length: generation.max_length }
+    }
+
+    /// The model's shape.
+    pub fn config(&self) -> &ModelConfig {
+        self.engine.config()
+    }
+
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// How it decodes.
+    pub fn decoding(&self) -> &Decoding {
+        &self.decoding
+    }
+
+    /// Decodes differently from now on.
+    ///
+    /// # Errors
+    /// If the model cannot be decoded like that.
+    pub fn set_decoding(&mut self, decoding: Decoding) -> Result<(), TranslateError> {
+        const CAUSAL: &str = "an autoregressive model";
+        const PARALLEL: &str = "a parallel model";
+        let (asked, needed) = match decoding {
+            Decoding::Refine(_) => ("refinement", DecoderKind::Parallel),
+            Decoding::Beam(_) => ("beam search", DecoderKind::Causal),
+            Decoding::Sample(_) => ("sampling from left to right", DecoderKind::Causal),
+        };
+        if needed != self.config().decoder_kind() {
+            let (needed, found) = match needed {
+                DecoderKind::Causal => (CAUSAL, PARALLEL),
+                DecoderKind::Parallel => (PARALLEL, CAUSAL),
+            };
+            return Err(TranslateError::WrongMethod { asked, needed, found });
+        }
+        self.decoding = decoding;
+        Ok(())
+    }
+
+    /// The longest source, in tokens with its end, that is translated in one piece: targets are somewhat longer than
+    /// sources at times, and must fit.
+    pub fn longest_source(&self) -> usize {
+        (self.max_length * 3 / 4).max(2)
+    }
+
+    /// Translates texts, each into at most `alternatives` ways to say it.
+    ///
+    /// # Errors
+    /// If the settings make no sense.
+    pub fn translate<W: Watcher>(
+        &mut self,
+        texts: &[Text<'_>],
+        alternatives: usize,
+        watcher: &mut W,
+    ) -> Result<Vec<Translation>, TranslateError> {
+        let mut jobs = Jobs::default();
+        let plans: Vec<Plan<'_>> = texts.iter().map(|text| self.plan(*text, &mut jobs)).collect();
+        let guide = &mut Guide { places: &jobs.places, watcher };
+        let lists = self.decode(&jobs.list, guide)?;
+        let translate = |plan: &Plan<'_>| {
+            let parts: Vec<(Part<'_>, &[Hypothesis])> =
+                plan.iter().map(|&(part, job)| (part, lists[job].as_slice())).collect();
+            let tokens = plan.iter().map(|&(_, job)| jobs.list[job].source.len()).sum();
+            Translation::join(&self.vocabulary, &parts, alternatives, tokens)
+        };
+        Ok(plans.iter().map(translate).collect())
+    }
+
+    /// Cuts a text into parts and finds the job of each.
+    fn plan<'t>(&self, text: Text<'t>, jobs: &mut Jobs) -> Plan<'t> {
+        let mut encoder = self.vocabulary.encoder();
+        let mut ids = Vec::new();
+        let most = self.longest_source() - 1;
+        let parts = split(text.text, most, &mut |part| {
+            encoder.encode_into(part, &mut ids);
+            ids.len()
+        });
+        let mut plan = Plan::new();
+        for (number, part) in parts.into_iter().enumerate() {
+            encoder.encode_into(part.text, &mut ids);
+            // White space that only the normaliser knows, or characters that it removes.
+            if !ids.is_empty() {
+                ids.push(TokenId::EOS);
+                plan.push((part, jobs.add(&ids, Place { text: text.number, part: number })));
+            }
+        }
+        plan
+    }
+
+    fn decode<W: Watcher>(
+        &mut self,
+        jobs: &[Job],
+        guide: &mut Guide<'_, W>,
+    ) -> Result<Vec<Vec<Hypothesis>>, TranslateError> {
+        if jobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sources: Vec<&[TokenId]> = jobs.iter().map(|job| job.source.as_slice()).collect();
+        self.session.encode(&sources)?;
+        match &self.decoding {
+            Decoding::Refine(settings) => {
+                let symbols = &self.engine.config().symbols;
+                let symbols = padir::Symbols::new(symbols.random.clone(), symbols.mask);
+                let mut sentences = Vec::with_capacity(jobs.len());
+                for (context, job) in jobs.iter().enumerate() {
+                    let lengths = self.session.lengths(context, settings.lengths);
+                    if lengths.is_empty() {
+                        return Err(TranslateError::NoLengths);
+                    }
+                    sentences.push(padir::Sentence { number: job.number, context, lengths });
+                }
+                Ok(padir::refine(&mut self.session, settings, &symbols, &sentences, guide)?)
+            }
+            Decoding::Beam(beam) => {
+                let (symbols, sources) = self.left_to_right(jobs);
+                Ok(autoregression::beam(&mut self.session, beam, &symbols, &sources, guide)?)
+            }
+            Decoding::Sample(sample) => {
+                let (symbols, sources) = self.left_to_right(jobs);
+                Ok(autoregression::sample(&mut self.session, sample, &symbols, &sources, guide)?)
+            }
+        }
+    }
+
+    fn left_to_right(
+        &self,
+        jobs: &[Job],
+    ) -> (autoregression::Symbols, Vec<autoregression::Source>) {
+        let mut symbols = autoregression::Symbols::new(self.config().symbols.start);
+        symbols.never.push(TokenId::PAD);
+        let source = |(context, job): (usize, &Job)| autoregression::Source {
+            number: job.number,
+            context,
+            max_length: autoregression::max_length(job.source.len(), self.max_length),
+        };
+        (symbols, jobs.iter().enumerate().map(source).collect())
+    }
+}
+
+/// What is to be decoded, each source once.
+#[derive(Default)]
+struct Jobs {
+    list: Vec<Job>,
+    known: HashMap<Vec<TokenId>, usize>,
+    places: HashMap<u64, Place>,
+}
+
+impl Jobs {
+    fn add(&mut self, source: &[TokenId], place: Place) -> usize {
+        if let Some(&job) = self.known.get(source) {
+            return job;
+        }
+        let number = fingerprint(source);
+        self.places.entry(number).or_insert(place);
+        self.known.insert(source.to_vec(), self.list.len());
+        self.list.push(Job { source: source.to_vec(), number });
+        self.list.len() - 1
+    }
+}
+
+/// A number of 32 bits for a source (FNV-1a), so that its randomness does not depend on where it stands.
+fn fingerprint(source: &[TokenId]) -> u64 {
+    let bytes = source.iter().flat_map(|id| id.0.to_le_bytes());
+    let hash = bytes
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    u64::from(hash)
+}
