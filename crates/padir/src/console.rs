@@ -57,6 +57,11 @@ impl Console {
             .context("cannot start the worker threads")
     }
 
+    /// How many threads to work with.
+    pub(crate) fn threads(&self) -> usize {
+        if self.threads > 0 { self.threads } else { rayon::current_num_threads() }
+    }
+
     /// Whether the user asked for JSON.
     pub(crate) fn wants_json(&self) -> bool {
         self.json

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use padir_base::TokenId;
-use padir_checkpoint::{Checkpoint, DecoderKind, GenerationConfig, ModelConfig};
+use padir_checkpoint::{
+    Checkpoint, DecoderKind, GenerationConfig, ModelConfig, SENTENCEPIECE, TOKENIZER,
+};
 use padir_decode::{Hypothesis, autoregression, padir};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::vocab::Vocabulary;
@@ -67,11 +69,8 @@ impl Translator {
     pub fn open(directory: impl AsRef<Path>, options: Options) -> Result<Self, TranslateError> {
         let directory = directory.as_ref();
         let checkpoint = Checkpoint::open(directory)?;
-        let vocabulary = Vocabulary::load(directory)?;
         let config = checkpoint.config();
-        if config.provenance.vocabulary.is_some_and(|hash| hash != vocabulary.hash()) {
-            return Err(TranslateError::ForeignVocabulary(directory.to_owned()));
-        }
+        let vocabulary = load_vocabulary(directory, config)?;
         let (ids, known) = (vocabulary.size(), config.symbols.vocab_size);
         if ids > known {
             let directory = directory.to_owned();
@@ -233,6 +232,26 @@ impl Translator {
             max_length: autoregression::max_length(job.source.len(), self.max_length),
         };
         (symbols, jobs.iter().enumerate().map(source).collect())
+    }
+}
+
+/// The vocabulary in a model's directory. Of its two files, only the one that the model was trained with has the hash
+/// that the model remembers.
+fn load_vocabulary(directory: &Path, config: &ModelConfig) -> Result<Vocabulary, TranslateError> {
+    let wanted = config.provenance.vocabulary;
+    for name in [TOKENIZER, SENTENCEPIECE] {
+        let path = directory.join(name);
+        if wanted.is_some() && path.exists() {
+            let vocabulary = Vocabulary::load(path)?;
+            if wanted == Some(vocabulary.hash()) {
+                return Ok(vocabulary);
+            }
+        }
+    }
+    let vocabulary = Vocabulary::load(directory)?;
+    match wanted {
+        Some(_) => Err(TranslateError::ForeignVocabulary(directory.to_owned())),
+        None => Ok(vocabulary),
     }
 }
 

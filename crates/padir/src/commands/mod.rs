@@ -7,6 +7,7 @@ mod lab;
 mod runs;
 mod score;
 mod train;
+mod translate;
 pub(crate) mod vocab;
 
 use anyhow::Result;
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Runs(runs::Runs),
     Score(score::Score),
     Train(train::Train),
+    Translate(translate::Translate),
     Vocab(vocab::Vocab),
 }
 
@@ -36,6 +38,7 @@ impl Command {
             Self::Runs(command) => command.run(console),
             Self::Score(command) => command.run(console),
             Self::Train(command) => command.run(console),
+            Self::Translate(command) => command.run(console),
             Self::Vocab(command) => command.run(console),
         }
     }

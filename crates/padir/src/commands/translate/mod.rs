@@ -1,0 +1,230 @@
+//! `padir translate`: texts in, texts out, in order.
+
+mod sink;
+mod source;
+mod trace;
+mod watch;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use padir_decode::Event;
+use padir_engine::Precision;
+use padir_text::lines::LINE_LIMIT;
+use padir_translate::{
+    Decoding, Options, Place, Text, TranslateError, Translation, Translator, Watcher,
+};
+
+use crate::console::Console;
+use crate::hint::WithHint;
+use sink::Sink;
+use source::{Line, Source};
+use trace::Trace;
+use watch::Watch;
+
+/// Translate.
+///
+/// Texts come from the command line, from files or from stdin, one a line, and leave on stdout, one a line and in
+/// their order; an empty line stays empty. A text that is too long for the model is translated sentence by sentence.
+/// What comes of a text depends on nothing but the text, the model and the settings.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  padir translate --model runs/en-de/best \"A dog runs through the snow.\"
+  padir translate --model runs/en-de/best < test.en > test.de
+  padir translate --model runs/en-de/best --file test.en.gz --int8 --steps 2 --lengths 1
+  padir translate --model runs/en-de/best --nbest 5 --scores \"Two men are talking.\"
+  padir translate --model runs/en-de/best --watch \"Two men are talking.\"
+  padir translate --model runs/en-de/best --set halt.rule=confident --set halt.min_log_prob=-0.05 < test.en")]
+pub(crate) struct Translate {
+    /// What to translate; stdin if there is nothing.
+    #[arg(value_name = "TEXT", conflicts_with = "files")]
+    texts: Vec<String>,
+
+    /// The model's directory.
+    #[arg(long, short, value_name = "DIR")]
+    model: PathBuf,
+
+    /// Read texts from a file, plain or gz, zst, xz; `-` is stdin. May be repeated.
+    #[arg(long = "file", short, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Compute with 8-bit weights: faster and smaller, at a small loss of quality.
+    #[arg(long)]
+    int8: bool,
+
+    /// Most refinement steps.
+    #[arg(long, value_name = "N", help_heading = "Decoding")]
+    steps: Option<usize>,
+
+    /// How many lengths are tried.
+    #[arg(long, value_name = "N", help_heading = "Decoding")]
+    lengths: Option<usize>,
+
+    /// Width of the beam of an autoregressive model; 1 is greedy.
+    #[arg(long, value_name = "N", help_heading = "Decoding")]
+    beam: Option<usize>,
+
+    /// Change any other setting of the decoder.
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Decoding")]
+    set: Vec<String>,
+
+    /// Refine exactly as the paper's program does, without any of our shortcuts.
+    #[arg(long, help_heading = "Decoding")]
+    exact_paper: bool,
+
+    /// Print the N best translations of each text: number ||| text ||| score.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Output")]
+    nbest: Option<u16>,
+
+    /// Print the score before each translation.
+    #[arg(long, help_heading = "Output")]
+    scores: bool,
+
+    /// Write every step of every hypothesis to a file of JSON lines.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    trace: Option<PathBuf>,
+
+    /// Show each text as it is refined, step by step.
+    #[arg(long, help_heading = "Output")]
+    watch: bool,
+
+    /// Most texts that are translated together. It changes the speed, not the result.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    batch: u16,
+
+    /// The longest line in bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = LINE_LIMIT)]
+    max_line: usize,
+}
+
+impl Translate {
+    pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let mut translator = open(&self.model, self.int8, console.threads())?;
+        translator.set_decoding(self.decoding(&translator)?)?;
+        let vocabulary = translator.vocabulary();
+        let mut listener = Listener {
+            trace: self.trace.as_deref().map(|path| Trace::create(path, vocabulary)).transpose()?,
+            watch: self.watch.then(|| Watch::new(vocabulary)),
+        };
+        let mut sink = Sink::new(console, self.nbest.map(usize::from), self.scores);
+        let source = Source::open(self.texts, &self.files, self.max_line)?;
+        let batch = if self.watch { 1 } else { usize::from(self.batch) };
+        let most = self.nbest.map_or(1, usize::from);
+        let bar = console.progress("translating", 0);
+        let mut count = Count::default();
+        source.for_each_batch(batch, |lines| {
+            let started = Instant::now();
+            let texts: Vec<Text<'_>> =
+                lines.iter().map(|Line { number, text }| Text { number: *number, text }).collect();
+            let translations = translator.translate(&texts, most, &mut listener)?;
+            count.add(&translations, started.elapsed().as_secs_f64());
+            bar.inc(lines.len() as u64);
+            bar.suspend(|| {
+                if let Some(watch) = &mut listener.watch {
+                    watch.show(&translations)?;
+                }
+                sink.write(lines, &translations)
+            })
+        })?;
+        bar.finish_and_clear();
+        if let Some(trace) = listener.trace {
+            trace.finish()?;
+        }
+        if count.texts > 1 {
+            console.note(count.summary());
+        }
+        Ok(())
+    }
+
+    /// The model's own way of decoding with what the user changed.
+    fn decoding(&self, translator: &Translator) -> Result<Decoding> {
+        let mut decoding = translator.decoding().clone();
+        let counts = [("steps", self.steps), ("lengths", self.lengths), ("num_beams", self.beam)];
+        let mut changes: Vec<String> = counts
+            .into_iter()
+            .filter_map(|(key, count)| count.map(|count| format!("{key}={count}")))
+            .collect();
+        changes.extend_from_slice(&self.set);
+        let names = serde_json::to_string(&decoding)?;
+        decoding.set_all(&changes).hint(format!("this model decodes with {names}"))?;
+        if self.exact_paper {
+            let Decoding::Refine(settings) = decoding else {
+                anyhow::bail!(
+                    "--exact-paper is about refinement, and this is an autoregressive model"
+                );
+            };
+            decoding = Decoding::Refine(Box::new(settings.exactly_as_in_the_paper()));
+        }
+        Ok(decoding)
+    }
+}
+
+/// Opens a model and says what can be done if that fails.
+pub(crate) fn open(directory: &std::path::Path, int8: bool, threads: usize) -> Result<Translator> {
+    let precision = if int8 { Precision::Int8 } else { Precision::F32 };
+    let opened = Translator::open(directory, Options { precision, threads });
+    let advice = match &opened {
+        Err(TranslateError::Checkpoint(_)) => {
+            "--model takes the directory that `padir train` writes, such as runs/en-de/best"
+        }
+        Err(TranslateError::Vocabulary(_) | TranslateError::ForeignVocabulary(_)) => {
+            "copy the spiece.model the model was trained with into its directory"
+        }
+        _ => return opened.with_context(|| format!("cannot use {}", directory.display())),
+    };
+    opened.hint(advice)
+}
+
+/// Passes events on to whoever wants them.
+struct Listener {
+    trace: Option<Trace>,
+    watch: Option<Watch>,
+}
+
+impl Watcher for Listener {
+    fn watches(&self) -> bool {
+        self.trace.is_some() || self.watch.is_some()
+    }
+
+    fn watch(&mut self, place: Place, event: Event) {
+        if let Some(trace) = &mut self.trace {
+            trace.note(place, &event);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.keep(place, event);
+        }
+    }
+}
+
+/// What was translated, and how fast.
+#[derive(Default)]
+struct Count {
+    texts: usize,
+    source: usize,
+    target: usize,
+    seconds: f64,
+}
+
+impl Count {
+    fn add(&mut self, translations: &[Translation], seconds: f64) {
+        self.texts += translations.len();
+        self.source += translations.iter().map(|t| t.source_tokens).sum::<usize>();
+        let best = translations.iter().filter_map(|t| t.alternatives.first());
+        self.target += best.map(|best| best.tokens).sum::<usize>();
+        self.seconds += seconds;
+    }
+
+    fn summary(&self) -> String {
+        let rate = |count: usize| count as f64 / self.seconds.max(1e-9);
+        format!(
+            "{} texts, {} source and {} target tokens in {:.2} s: {:.1} texts/s, {:.0} target tokens/s",
+            self.texts,
+            self.source,
+            self.target,
+            self.seconds,
+            rate(self.texts),
+            rate(self.target),
+        )
+    }
+}

@@ -1,0 +1,83 @@
+//! Translations on stdout: plain, with scores, n-best lists, or JSON.
+
+use std::io::{BufWriter, StdoutLock, Write};
+
+use anyhow::Result;
+use padir_translate::{Alternative, Translation};
+use serde::Serialize;
+
+use super::source::Line;
+use crate::console::Console;
+
+/// Where translations go.
+pub(super) struct Sink {
+    out: BufWriter<StdoutLock<'static>>,
+    form: Form,
+}
+
+/// What a line looks like.
+enum Form {
+    Plain,
+    /// score, tab, text.
+    Scored,
+    /// number ||| text ||| score.
+    List,
+    Json,
+}
+
+/// A translation as JSON.
+#[derive(Serialize)]
+struct Record<'a> {
+    line: u64,
+    source: &'a str,
+    text: &'a str,
+    parts: usize,
+    source_tokens: usize,
+    alternatives: &'a [Alternative],
+}
+
+impl Sink {
+    pub(super) fn new(console: &Console, nbest: Option<usize>, scores: bool) -> Self {
+        let form = match (console.wants_json(), nbest, scores) {
+            (true, _, _) => Form::Json,
+            (_, Some(_), _) => Form::List,
+            (_, None, true) => Form::Scored,
+            (_, None, false) => Form::Plain,
+        };
+        Self { out: console.out(), form }
+    }
+
+    /// Writes translations, and lets them out at once.
+    pub(super) fn write(&mut self, lines: &[Line], translations: &[Translation]) -> Result<()> {
+        for (line, translation) in lines.iter().zip(translations) {
+            self.write_one(line, translation)?;
+        }
+        Ok(self.out.flush()?)
+    }
+
+    fn write_one(&mut self, line: &Line, translation: &Translation) -> Result<()> {
+        let score = translation.alternatives.first().map_or(0.0, |best| best.score);
+        match self.form {
+            Form::Plain => writeln!(self.out, "{}", translation.text())?,
+            Form::Scored => writeln!(self.out, "{score:.4}\t{}", translation.text())?,
+            Form::List => {
+                for Alternative { text, score, .. } in &translation.alternatives {
+                    writeln!(self.out, "{} ||| {text} ||| {score:.4}", line.number)?;
+                }
+            }
+            Form::Json => {
+                let record = Record {
+                    line: line.number,
+                    source: &line.text,
+                    text: translation.text(),
+                    parts: translation.parts,
+                    source_tokens: translation.source_tokens,
+                    alternatives: &translation.alternatives,
+                };
+                serde_json::to_writer(&mut self.out, &record)?;
+                writeln!(self.out)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! Every step of every hypothesis, as JSON lines.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use padir_base::file::AtomicFile;
+use padir_decode::Event;
+use padir_text::vocab::Vocabulary;
+use padir_translate::Place;
+use serde::Serialize;
+
+/// A file of events, which appears when it is complete.
+pub(super) struct Trace {
+    vocabulary: Arc<Vocabulary>,
+    path: PathBuf,
+    out: BufWriter<AtomicFile>,
+    failure: Option<io::Error>,
+}
+
+/// One line.
+#[derive(Serialize)]
+struct Entry<'a> {
+    line: u64,
+    part: usize,
+    #[serde(flatten)]
+    event: &'a Event,
+    pieces: Vec<String>,
+}
+
+impl Trace {
+    pub(super) fn create(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<Self> {
+        let file =
+            AtomicFile::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        let (vocabulary, path) = (Arc::clone(vocabulary), path.to_owned());
+        Ok(Self { vocabulary, path, out: BufWriter::new(file), failure: None })
+    }
+
+    /// Writes an event; what goes wrong is told by [`Trace::finish`].
+    pub(super) fn note(&mut self, place: Place, event: &Event) {
+        if self.failure.is_some() {
+            return;
+        }
+        let piece =
+            |&id| self.vocabulary.piece(id).map_or_else(String::new, |piece| piece.into_owned());
+        let pieces = event.tokens.iter().map(piece).collect();
+        let entry = Entry { line: place.text, part: place.part, event, pieces };
+        let written = serde_json::to_writer(&mut self.out, &entry).map_err(io::Error::from);
+        self.failure = written.and_then(|()| writeln!(self.out)).err();
+    }
+
+    /// Puts the file in its place.
+    pub(super) fn finish(self) -> Result<()> {
+        let Self { out, path, failure, .. } = self;
+        let finished = match failure {
+            Some(failure) => Err(anyhow::Error::from(failure)),
+            None => (|| Ok(out.into_inner().map_err(io::IntoInnerError::into_error)?.commit()?))(),
+        };
+        finished.with_context(|| format!("cannot write {}", path.display()))
+    }
+}
