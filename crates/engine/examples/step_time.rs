@@ -1,6 +1,9 @@
 //! What a step costs: milliseconds of a parallel pass and of an autoregressive token, with random weights.
 //!
-//! cargo run --release -p padir-engine --example step_time -- [paper|small|tiny] [f32|int8] [threads] [positions] [rows] [vocabulary]
+//! ```text
+//! cargo run --release -p padir-engine --example step_time -- \
+//!     [paper|small|tiny] [f32|int8] [threads] [positions] [rows] [vocabulary]
+//! ```
 //!
 //! Beside the median of many steps stand GFLOP/s (two operations per weight and position) and GB/s (all weights
 //! that a step reads, once).

@@ -66,7 +66,7 @@ fn nothing_is_allocated_in_the_loop() {
                 common::session(
                     &Model::random(&config, 3).engine(precision),
                     threads,
-                    &[source.clone()],
+                    std::slice::from_ref(&source),
                 )
             };
             let mut parallel = open(DecoderKind::Parallel);

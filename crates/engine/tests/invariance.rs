@@ -153,7 +153,8 @@ fn sessions_share_engine_and_threads() {
     let mut stream = Seed(5).stream(Purpose::Synthesis, 1);
     let source = tokens(&mut stream, 9);
     let row = Row::random(&mut stream, 20, 1);
-    let truth = ask(&mut session(&engine, 1, &[source.clone()]), &[row.clone()], 3);
+    let alone = std::slice::from_ref(&row);
+    let truth = ask(&mut session(&engine, 1, std::slice::from_ref(&source)), alone, 3);
     let threads = padir_engine::Threads::new(2);
     std::thread::scope(|scope| {
         for _ in 0..3 {

@@ -34,7 +34,9 @@ impl Model {
         for name in names {
             if name.ends_with("layer_norm.weight") || name.starts_with("length_predictor") {
                 let numbers = weights.get_mut(&name).unwrap();
-                numbers.iter_mut().for_each(|x| *x *= 0.7 + 0.6 * stream.uniform() as f32);
+                for x in numbers {
+                    *x *= 0.7 + 0.6 * stream.uniform() as f32;
+                }
             }
         }
         let directory = tempfile::tempdir().unwrap();

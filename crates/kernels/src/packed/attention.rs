@@ -178,7 +178,7 @@ impl Attention<'_> {
         }
     }
 
-    /// QKᵀ of a few rows, for whole panels of keys.
+    /// The scores of a few rows, for whole panels of keys.
     fn score(
         &self,
         found: Found,
@@ -302,7 +302,9 @@ fn pack_head(out: &mut [f32], keys: &[f32], stride: usize, count: usize, width: 
                 let key = &keys[row * stride..][..width];
                 lanes.iter_mut().zip(key).for_each(|(lane, k)| lane[i] = *k);
             } else {
-                lanes.iter_mut().for_each(|lane| lane[i] = 0.0);
+                for lane in lanes.iter_mut() {
+                    lane[i] = 0.0;
+                }
             }
         }
     }

@@ -109,8 +109,9 @@ unsafe fn byte_tile<const R: usize, const P: usize>(factors: &Bytes<'_>, sums: &
         for (p, right) in right.iter_mut().enumerate() {
             // SAFETY: panel p has 64 numbers for each group.
             unsafe {
-                let b = b.add(p * factors.b_panel + group * 4 * PANEL).cast::<__m256i>();
-                *right = [_mm256_loadu_si256(b), _mm256_loadu_si256(b.add(1))];
+                let b = b.add(p * factors.b_panel + group * 4 * PANEL);
+                let halves = [b, b.add(2 * PANEL)];
+                *right = halves.map(|half| _mm256_loadu_si256(half.cast()));
             }
         }
         for (r, lanes) in lanes.iter_mut().enumerate() {

@@ -153,7 +153,9 @@ impl Best {
             if answers.len() > SHALLOW {
                 merged.extend_from_slice(best);
             } else {
-                best.iter().for_each(|&one| insert(merged, one, answers.len()));
+                for &one in best {
+                    insert(merged, one, answers.len());
+                }
             }
         }
         if answers.len() > SHALLOW {
@@ -183,7 +185,8 @@ vectorised! {
 fn select(kept: &mut [Scored], logits: &[f32], most: f32, first: u32) {
     let scored = |(logit, column): (&f32, u32)| Scored { logit: *logit, column };
     if kept.len() == 1 {
-        let at = logits.iter().position(|&z| z == most).unwrap_or(0);
+        // The first that nothing exceeds: the smallest column among equals.
+        let at = logits.iter().position(|&z| z >= most).unwrap_or(0);
         kept[0] = Scored { logit: logits[at], column: first + at as u32 };
     } else if kept.len() == BLOCK {
         let all = logits.iter().zip(first..).map(scored);
@@ -217,6 +220,7 @@ fn insert(list: &mut Vec<Scored>, one: Scored, most: usize) {
 }
 
 /// Larger logits first, then smaller columns.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what sorting calls")]
 fn better(a: &Scored, b: &Scored) -> std::cmp::Ordering {
     b.logit.total_cmp(&a.logit).then(a.column.cmp(&b.column))
 }

@@ -33,7 +33,6 @@ impl<'a, T> Grid<'a, T> {
     /// # Panics
     /// If they lie beyond the slice.
     #[expect(unsafe_code, reason = "parts of one slice go to several threads")]
-    #[expect(clippy::mut_from_ref, reason = "the caller promises that parts are disjoint")]
     #[inline]
     pub(super) unsafe fn part(&self, row: usize, columns: Range<usize>) -> &'a mut [T] {
         let start = row * self.stride + columns.start;

@@ -202,6 +202,7 @@ fn put(out: &mut [f32], numbers: &[f32], finish: Finish) {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "these numbers are equal to the bit")]
 mod tests {
     use super::super::Isa;
     use super::*;

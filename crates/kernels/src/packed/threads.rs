@@ -315,7 +315,9 @@ mod tests {
         let mut sums = vec![0_u64; 64];
         for round in 0..20_000 {
             threads.chunks(&mut sums, 5, &|chunk, part, _| {
-                part.iter_mut().for_each(|sum| *sum += (chunk + round) as u64 % 7);
+                for sum in part {
+                    *sum += (chunk + round) as u64 % 7;
+                }
             });
         }
         let expected = |i: u64| (0..20_000).map(|round| (i / 5 + round) % 7).sum::<u64>();
