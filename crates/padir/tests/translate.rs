@@ -1,0 +1,291 @@
+//! `padir translate` as a user runs it. The models are random: what they say is nonsense, but always the same.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use padir_base::random::Seed;
+use padir_checkpoint::{DecoderKind, Extras, ModelConfig, Preset, save};
+use padir_text::vocab::Vocabulary;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SENTENCES: &str =
+    "one two three\nfour\n\n  five six  \nseven eight nine ten\none two three\n";
+
+/// A directory with a vocabulary and a random model of each kind.
+struct House {
+    directory: TempDir,
+}
+
+impl House {
+    fn build() -> Self {
+        let directory = TempDir::new().unwrap();
+        let corpus = directory.path().join("corpus");
+        let words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+        let line = |i: usize| {
+            (0..6).map(|j| words[(i * 7 + j * j * 3) % 10]).collect::<Vec<_>>().join(" ")
+        };
+        fs::write(&corpus, (0..300).map(|i| line(i) + "\n").collect::<String>()).unwrap();
+        let house = Self { directory };
+        let made =
+            house.run_any(&["vocab", "train", "corpus", "--size", "28", "--output", "vocab"], b"");
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        for (name, kind) in [("ar", DecoderKind::Causal), ("padir", DecoderKind::Parallel)] {
+            house.make_model(name, kind);
+        }
+        house
+    }
+
+    fn make_model(&self, name: &str, kind: DecoderKind) {
+        let vocabulary = Vocabulary::load(self.path("vocab/spiece.model")).unwrap();
+        let mut config = ModelConfig::preset(Preset::Tiny, vocabulary.size(), kind);
+        config.provenance.vocabulary = Some(vocabulary.hash());
+        let weights: HashMap<String, Vec<f32>> = config.initial(Seed(5)).collect();
+        let extras = Extras::default();
+        save(self.path(name), &config, |p| weights.get(&p.name).map(Into::into), &extras).unwrap();
+        for file in ["spiece.model", "tokenizer.json"] {
+            fs::copy(self.path("vocab").join(file), self.path(name).join(file)).unwrap();
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn run_any(&self, arguments: &[&str], stdin: &[u8]) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
+            .args(arguments)
+            .current_dir(self.directory.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let stdin = stdin.to_vec();
+        // A command that fails early does not read its input.
+        let writer = std::thread::spawn(move || drop(input.write_all(&stdin)));
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        output
+    }
+
+    fn translate(&self, arguments: &[&str], stdin: &str) -> String {
+        let arguments: Vec<&str> = ["translate"].iter().chain(arguments).copied().collect();
+        let output = self.run_any(&arguments, stdin.as_bytes());
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn fail(&self, arguments: &[&str], stdin: &[u8]) -> (String, String) {
+        let arguments: Vec<&str> = ["translate"].iter().chain(arguments).copied().collect();
+        let output = self.run_any(&arguments, stdin);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_line_comes_of_a_line_whatever_the_batch() {
+    let house = House::build();
+    for model in ["ar", "padir"] {
+        for more in [&[][..], &["--int8"][..]] {
+            let with = |extra: &[&str]| {
+                let all: Vec<&str> =
+                    ["--model", model].iter().chain(more).chain(extra).copied().collect();
+                house.translate(&all, SENTENCES)
+            };
+            let whole = with(&[]);
+            let lines: Vec<&str> = whole.split('\n').collect();
+            assert_eq!(lines.len(), 7, "{whole}");
+            assert_eq!((lines[2], lines[6]), ("", ""), "an empty line stays empty");
+            assert_eq!(lines[0], lines[5], "what says the same is translated the same");
+            assert_eq!(whole, with(&["--batch", "1"]), "{model} {more:?}: batches do not matter");
+            assert_eq!(whole, with(&["--threads", "3"]), "{model} {more:?}: threads do not matter");
+            let alone = house.translate(
+                &["--model", model]
+                    .iter()
+                    .chain(more)
+                    .chain(&["four"])
+                    .copied()
+                    .collect::<Vec<_>>(),
+                "",
+            );
+            assert_eq!(alone.trim_end_matches('\n'), lines[1], "nor where a text comes from");
+        }
+    }
+}
+
+#[test]
+fn lists_scores_records_and_traces_agree() {
+    let house = House::build();
+    for model in ["ar", "padir"] {
+        let plain = house.translate(&["--model", model, "one two three"], "");
+        let scored = house.translate(&["--model", model, "--scores", "one two three"], "");
+        let (score, same) = scored.split_once('\t').unwrap();
+        assert_eq!(same, plain);
+        let list = house.translate(&["--model", model, "--nbest", "3", "one two three"], "");
+        let first = list.lines().next().unwrap();
+        assert_eq!(first, format!("1 ||| {} ||| {score}", plain.trim_end_matches('\n')));
+        assert!((1..=3).contains(&list.lines().count()));
+        let json = house.translate(
+            &["--model", model, "--json", "--trace", "steps.jsonl", "one two three", ""],
+            "",
+        );
+        let records: Vec<Value> = json.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        assert_eq!(records.len(), 2);
+        assert_eq!(records[0]["text"].as_str(), Some(plain.trim_end_matches('\n')));
+        assert_eq!(records[0]["source"], "one two three");
+        assert_eq!(records[1]["text"], "");
+        let trace = fs::read_to_string(house.path("steps.jsonl")).unwrap();
+        let steps: Vec<Value> = trace.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let winner = &records[0]["alternatives"][0]["hypotheses"][0];
+        assert!(model == "ar" || steps.iter().any(|step| step["hypothesis"] == *winner));
+        for step in &steps {
+            assert_eq!(step["line"], 1);
+            assert_eq!(
+                step["tokens"].as_array().unwrap().len(),
+                step["pieces"].as_array().unwrap().len()
+            );
+        }
+    }
+}
+
+#[test]
+fn settings_reach_the_decoder() {
+    let house = House::build();
+    let trace = |arguments: &[&str]| {
+        let all: Vec<&str> = ["--model", "padir", "--trace", "t.jsonl", "one two three"]
+            .iter()
+            .chain(arguments)
+            .copied()
+            .collect();
+        house.translate(&all, "");
+        let text = fs::read_to_string(house.path("t.jsonl")).unwrap();
+        let steps: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let most = |key: &str| steps.iter().map(|s| s[key].as_u64().unwrap()).max().unwrap();
+        (most("step"), most("hypothesis") + 1)
+    };
+    assert_eq!(trace(&["--steps", "1", "--lengths", "2"]), (1, 2));
+    assert_eq!(trace(&["--steps", "3", "--lengths", "1", "--set", "halt.rule=never"]), (3, 1));
+    assert_eq!(trace(&["--exact-paper", "--steps", "2", "--lengths", "4"]).1, 4);
+    let watched = house.run_any(&["translate", "--model", "padir", "--watch", "one two"], b"");
+    assert!(text(&watched.stderr).lines().count() >= 1, "{}", text(&watched.stderr));
+}
+
+#[test]
+fn long_texts_are_cut_and_nothing_is_too_strange() {
+    let house = House::build();
+    let long = "one two three. ".repeat(2500);
+    let json =
+        house.translate(&["--model", "padir", "--steps", "1", "--lengths", "1", "--json"], &long);
+    let record: Value = serde_json::from_str(&json).unwrap();
+    assert!(record["parts"].as_u64().unwrap() > 50, "{}", record["parts"]);
+    let strange =
+        "\u{7f}\u{1}\u{fffd}\u{202e}one\u{200d}\u{0301} 𝒳𝓎𝓏 \u{e000}\n\u{a0}\u{3000}\n💩💩💩\n";
+    for model in ["ar", "padir"] {
+        let lines = house.translate(&["--model", model], strange);
+        assert_eq!(lines.split('\n').count(), 4, "{lines:?}");
+    }
+}
+
+#[test]
+fn bad_input_is_named_by_file_and_line() {
+    let house = House::build();
+    let (out, error) = house.fail(&["--model", "padir", "--steps", "1"], b"one\n\xff\xfe\ntwo\n");
+    assert!(error.contains("line 2"), "{error}");
+    assert_eq!(out.lines().count(), 1, "what came before it is translated: {out:?}");
+    let cases: [(&str, &[&str], &str); 9] = [
+        ("no model", &["--model", "nowhere", "x"], "nowhere"),
+        ("no file", &["--model", "ar", "--file", "nowhere"], "nowhere"),
+        ("steps of a beam", &["--model", "ar", "--steps", "2", "x"], "unknown field `steps`"),
+        ("a beam of steps", &["--model", "padir", "--beam", "2", "x"], "unknown field `num_beams`"),
+        ("the paper's beam", &["--model", "ar", "--exact-paper", "x"], "--exact-paper"),
+        ("no such setting", &["--model", "padir", "--set", "stepps=1", "x"], "stepps"),
+        ("no value", &["--model", "padir", "--set", "steps", "x"], "key=value"),
+        ("no steps", &["--model", "padir", "--steps", "0", "x"], "`steps` is 0"),
+        ("a trace nowhere", &["--model", "padir", "--trace", "no/where", "x"], "no/where"),
+    ];
+    for (name, arguments, expected) in cases {
+        let (_, error) = house.fail(arguments, b"");
+        assert!(error.starts_with("error: ") && error.contains(expected), "{name}: {error}");
+    }
+}
+
+#[test]
+fn damaged_models_are_refused() {
+    let house = House::build();
+    let spoil = |name: &str, change: &dyn Fn(&Path)| {
+        let _ = fs::remove_dir_all(house.path("spoilt"));
+        house.make_model("spoilt", DecoderKind::Parallel);
+        change(&house.path("spoilt"));
+        let (out, error) = house.fail(&["--model", "spoilt", "one"], b"");
+        assert_eq!(out, "", "{name}");
+        error
+    };
+    let cases: [(&str, &dyn Fn(&Path), &str); 5] = [
+        ("truncated", &|d| shorten(&d.join("model.safetensors")), "model.safetensors"),
+        (
+            "no weights",
+            &|d| fs::remove_file(d.join("model.safetensors")).unwrap(),
+            "model.safetensors",
+        ),
+        ("no config", &|d| fs::remove_file(d.join("config.json")).unwrap(), "config.json"),
+        (
+            "another vocabulary",
+            &|d| {
+                fs::remove_file(d.join("tokenizer.json")).unwrap();
+                let mut bytes = fs::read(d.join("spiece.model")).unwrap();
+                let place = bytes.windows(3).position(|three| three == b"one").unwrap();
+                bytes[place..place + 3].copy_from_slice(b"eno");
+                fs::write(d.join("spiece.model"), bytes).unwrap();
+            },
+            "not the one this model was trained with",
+        ),
+        (
+            "no vocabulary",
+            &|d| {
+                fs::remove_file(d.join("tokenizer.json")).unwrap();
+                fs::remove_file(d.join("spiece.model")).unwrap();
+            },
+            "no usable vocabulary",
+        ),
+    ];
+    for (name, change, expected) in cases {
+        let error = spoil(name, change);
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+}
+
+fn shorten(path: &Path) {
+    let bytes = fs::read(path).unwrap();
+    fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let house = House::build();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
+        .args(["translate", "--model", "ar", "--batch", "1", "--quiet"])
+        .current_dir(house.directory.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().unwrap();
+    let _ = input.write_all("one two\n".repeat(50).as_bytes());
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(text(&output.stderr), "");
+}
