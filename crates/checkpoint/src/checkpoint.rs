@@ -14,7 +14,7 @@ use crate::error::CheckpointError;
 use crate::generation::GenerationConfig;
 use crate::inventory::Parameter;
 use crate::swap;
-use crate::tensors::{NAMES, TensorError, TensorFault, TensorFile};
+use crate::tensors::{Dtype, NAMES, TensorError, TensorFault, TensorFile, scale_of};
 
 /// The file of the shape.
 pub const CONFIG: &str = "config.json";
@@ -210,6 +210,19 @@ fn check_inventory(tensors: &TensorFile, config: &ModelConfig) -> Result<(), Ten
     }
     expected.entry(OUTPUT).or_insert(&table);
     expected.insert(UNUSED, &bias);
+    // Matrices in 8 bits have a scale for each row.
+    let scales: Vec<(String, [usize; 1])> = parameters
+        .iter()
+        .filter(|p| tensors.info(&p.name).is_some_and(|info| info.dtype == Dtype::I8))
+        .map(|p| (scale_of(&p.name), [p.shape[0]]))
+        .collect();
+    for (name, shape) in &scales {
+        if tensors.info(name).is_none() {
+            let names = vec![name.clone()];
+            return Err(tensors.error(TensorFault::Missing { names, count: 1 }));
+        }
+        expected.insert(name, shape);
+    }
     let foreign = tensors.tensors().filter(|tensor| !expected.contains_key(tensor.name));
     if let Some((names, count)) = first_few(foreign.map(|tensor| tensor.name)) {
         return Err(tensors.error(TensorFault::Unexpected { names, count }));

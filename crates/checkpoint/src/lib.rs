@@ -32,6 +32,7 @@ pub mod generation;
 pub mod inventory;
 mod keys;
 mod normal;
+mod quantise;
 mod save;
 mod swap;
 pub mod tensors;

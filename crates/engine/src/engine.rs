@@ -1,5 +1,6 @@
 //! A model, packed for inference.
 
+use std::fmt;
 use std::sync::Arc;
 
 use padir_checkpoint::{Checkpoint, DecoderKind, ModelConfig};
@@ -17,6 +18,15 @@ pub enum Precision {
     F32,
     /// 8-bit weights, one scale per output, and 8-bit inputs, one scale per row.
     Int8,
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::F32 => "f32",
+            Self::Int8 => "int8",
+        })
+    }
 }
 
 /// A model, packed once and never changed; clones share it.

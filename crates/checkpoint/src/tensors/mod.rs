@@ -11,6 +11,9 @@
 //! write F16 or BF16; such tensors are converted when asked for. Tensors we write carry a checksum,
 //! which is compared when they are read.
 //!
+//! A matrix of I8 is accompanied by a vector of the same name and `.scale`, one number for each of its rows, by which they
+//! are multiplied when it is asked for.
+//!
 //! A file that becomes *shorter while it is mapped* kills the process (`SIGBUS`), and one that is
 //! overwritten in place changes under its reader. padir does neither: it writes beside and
 //! renames.
@@ -31,7 +34,7 @@ pub(crate) use fault::NAMES;
 pub use fault::{TensorError, TensorFault};
 pub use header::{MAX_HEADER, MAX_RANK, MAX_TENSORS};
 pub use numbers::Dtype;
-pub use write::TensorWriter;
+pub use write::{Announced, TensorWriter};
 
 use header::{Entry, Header};
 
@@ -97,6 +100,25 @@ impl TensorFile {
     /// # Errors
     /// If there is no such tensor, if it is damaged, or if it holds NaN or an infinity.
     pub fn read(&self, name: &str) -> Result<Cow<'_, [f32]>, TensorError> {
+        let numbers = self.read_plain(name)?;
+        if self.info(name).is_none_or(|info| info.dtype != Dtype::I8) {
+            return Ok(numbers);
+        }
+        let scales = self.read_plain(&scale_of(name))?;
+        let (rows, found) = (scales.len(), numbers.len());
+        if rows == 0 || !found.is_multiple_of(rows) {
+            let (name, shape) = (scale_of(name), vec![rows]);
+            return Err(self.error(TensorFault::Length { name, shape, found }));
+        }
+        let mut numbers = numbers.into_owned();
+        for (row, scale) in numbers.chunks_exact_mut(found / rows).zip(scales.iter()) {
+            row.iter_mut().for_each(|number| *number *= scale);
+        }
+        Ok(Cow::Owned(numbers))
+    }
+
+    /// The numbers of a tensor as they are stored.
+    fn read_plain(&self, name: &str) -> Result<Cow<'_, [f32]>, TensorError> {
         let entry = self.header.find(name).ok_or_else(|| {
             self.error(TensorFault::Missing { names: vec![name.to_owned()], count: 1 })
         })?;
@@ -117,6 +139,11 @@ impl TensorFile {
     pub(crate) fn error(&self, fault: TensorFault) -> TensorError {
         TensorError { path: self.path.clone(), fault }
     }
+}
+
+/// What the scales of a matrix of I8 are called.
+pub(crate) fn scale_of(name: &str) -> String {
+    format!("{name}.scale")
 }
 
 #[expect(unsafe_code, reason = "a memory map is only as constant as the file below it")]

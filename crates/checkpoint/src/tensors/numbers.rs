@@ -11,6 +11,8 @@ pub enum Dtype {
     F16,
     /// The upper half of an F32: 8 bits of exponent.
     Bf16,
+    /// Whole numbers, to be multiplied by a scale for each row.
+    I8,
 }
 
 /// Numbers looked at together.
@@ -23,7 +25,18 @@ impl Dtype {
             "F32" => Some(Self::F32),
             "F16" => Some(Self::F16),
             "BF16" => Some(Self::Bf16),
+            "I8" => Some(Self::I8),
             _ => None,
+        }
+    }
+
+    /// Its name in a header.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "F32",
+            Self::F16 => "F16",
+            Self::Bf16 => "BF16",
+            Self::I8 => "I8",
         }
     }
 
@@ -32,6 +45,7 @@ impl Dtype {
         match self {
             Self::F32 => 4,
             Self::F16 | Self::Bf16 => 2,
+            Self::I8 => 1,
         }
     }
 }
@@ -48,6 +62,7 @@ pub(super) fn decode(bytes: &[u8], dtype: Dtype) -> Cow<'_, [f32]> {
         Dtype::Bf16 => Cow::Owned(convert(bytes, |two| {
             f32::from_bits(u32::from(u16::from_le_bytes(two)) << 16)
         })),
+        Dtype::I8 => Cow::Owned(convert(bytes, |one| f32::from(i8::from_le_bytes(one)))),
     }
 }
 

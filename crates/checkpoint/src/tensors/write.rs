@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use super::numbers::Dtype;
 use super::{TensorError, TensorFault, checksum, numbers};
 
 /// The data begins at a multiple of this, so that a map can be read in place.
@@ -14,14 +15,32 @@ const BUFFER: usize = 1 << 16;
 /// Bytes before the header.
 const PREFIX: usize = 8;
 
-/// A file of f32 tensors under construction. Names and shapes are announced first; the numbers
+/// A tensor that is to come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Announced {
+    /// Its name.
+    pub name: String,
+    /// Its dimensions.
+    pub shape: Vec<usize>,
+    /// How its numbers are stored: [`Dtype::F32`] or [`Dtype::I8`].
+    pub dtype: Dtype,
+}
+
+impl From<(String, Vec<usize>)> for Announced {
+    /// Of f32.
+    fn from((name, shape): (String, Vec<usize>)) -> Self {
+        Self { name, shape, dtype: Dtype::F32 }
+    }
+}
+
+/// A file of tensors under construction. Names and shapes are announced first; the numbers
 /// follow in the same order.
 #[derive(Debug)]
 pub struct TensorWriter<W: Write + Seek = BufWriter<File>> {
     path: PathBuf,
     out: W,
     /// What is still to be written, in reverse.
-    expected: Vec<(String, Vec<usize>)>,
+    expected: Vec<Announced>,
     /// Of what is written.
     checksums: Vec<u64>,
     /// Where they will stand in the file.
@@ -35,7 +54,7 @@ impl TensorWriter {
     /// If the file cannot be written.
     pub fn create(
         path: impl AsRef<Path>,
-        tensors: impl IntoIterator<Item = (String, Vec<usize>)>,
+        tensors: impl IntoIterator<Item = impl Into<Announced>>,
         metadata: &[(&str, &str)],
     ) -> Result<Self, TensorError> {
         let path = path.as_ref();
@@ -61,10 +80,10 @@ impl<W: Write + Seek> TensorWriter<W> {
     fn begin(
         path: &Path,
         mut out: W,
-        tensors: impl IntoIterator<Item = (String, Vec<usize>)>,
+        tensors: impl IntoIterator<Item = impl Into<Announced>>,
         metadata: &[(&str, &str)],
     ) -> Result<Self, TensorError> {
-        let mut expected: Vec<_> = tensors.into_iter().collect();
+        let mut expected: Vec<Announced> = tensors.into_iter().map(Into::into).collect();
         let (header, checksums_at) = header_of(&expected, metadata);
         expected.reverse();
         let fault = |error| TensorError { path: path.into(), fault: TensorFault::Write(error) };
@@ -80,20 +99,41 @@ impl<W: Write + Seek> TensorWriter<W> {
     /// If it has not as many numbers as was announced, if one of them is not finite, or if the
     /// disk is full.
     pub fn push(&mut self, numbers: &[f32]) -> Result<(), TensorError> {
-        let found = numbers.len();
-        let Some((name, shape)) = self.expected.pop() else {
-            return Err(self.error(TensorFault::Unannounced { found }));
-        };
-        if shape.iter().product::<usize>() != found {
-            return Err(self.error(TensorFault::Length { name, shape, found }));
-        }
+        let name = self.next(numbers.len(), Dtype::F32)?;
         if let Some(index) = numbers::first_not_finite(numbers) {
             let value = numbers[index];
             return Err(self.error(TensorFault::NotFinite { name, index, value }));
         }
-        let bytes = numbers::encode(numbers);
-        self.checksums.push(checksum::of_tensor(&name, &bytes));
-        self.out.write_all(&bytes).map_err(|error| self.error(TensorFault::Write(error)))
+        self.write(&name, &numbers::encode(numbers))
+    }
+
+    /// Writes the next of the announced tensors, one of [`Dtype::I8`].
+    ///
+    /// # Errors
+    /// As [`TensorWriter::push`].
+    pub fn push_bytes(&mut self, numbers: &[i8]) -> Result<(), TensorError> {
+        let name = self.next(numbers.len(), Dtype::I8)?;
+        self.write(&name, bytemuck::cast_slice(numbers))
+    }
+
+    /// The name of the next tensor, if it is such a one.
+    fn next(&mut self, found: usize, dtype: Dtype) -> Result<String, TensorError> {
+        match self.expected.pop() {
+            Some(Announced { name, shape, dtype: announced })
+                if announced == dtype && shape.iter().product::<usize>() == found =>
+            {
+                Ok(name)
+            }
+            Some(Announced { name, shape, .. }) => {
+                Err(self.error(TensorFault::Length { name, shape, found }))
+            }
+            None => Err(self.error(TensorFault::Unannounced { found })),
+        }
+    }
+
+    fn write(&mut self, name: &str, bytes: &[u8]) -> Result<(), TensorError> {
+        self.checksums.push(checksum::of_tensor(name, bytes));
+        self.out.write_all(bytes).map_err(|error| self.error(TensorFault::Write(error)))
     }
 
     /// All tensors are there; their checksums go into the place that the header keeps for them.
@@ -105,7 +145,7 @@ impl<W: Write + Seek> TensorWriter<W> {
             let written = (self.out.seek(place)).and_then(|_| self.out.write_all(text.as_bytes()));
             return written.map_err(|error| self.error(TensorFault::Write(error)));
         }
-        let names = self.expected.iter().rev().map(|(name, _)| name.clone());
+        let names = self.expected.iter().rev().map(|tensor| tensor.name.clone());
         let names = names.take(super::fault::NAMES).collect();
         Err(self.error(TensorFault::Missing { names, count }))
     }
@@ -116,16 +156,16 @@ impl<W: Write + Seek> TensorWriter<W> {
 }
 
 /// The header, padded with spaces to the alignment, and where in the file its checksums stand.
-fn header_of(tensors: &[(String, Vec<usize>)], metadata: &[(&str, &str)]) -> (Vec<u8>, u64) {
+fn header_of(tensors: &[Announced], metadata: &[(&str, &str)]) -> (Vec<u8>, u64) {
     let blank = "0".repeat(checksum::DIGITS * tensors.len());
     let mut texts: Map<String, Value> =
         metadata.iter().map(|&(key, text)| (key.to_owned(), json!(text))).collect();
     texts.insert(checksum::KEY.to_owned(), json!(blank));
     let mut entries = Map::new();
     let mut begin = 0;
-    for (name, shape) in tensors {
-        let end = begin + 4 * shape.iter().product::<usize>();
-        let entry = json!({ "dtype": "F32", "shape": shape, "data_offsets": [begin, end] });
+    for Announced { name, shape, dtype } in tensors {
+        let end = begin + dtype.bytes() * shape.iter().product::<usize>();
+        let entry = json!({ "dtype": dtype.name(), "shape": shape, "data_offsets": [begin, end] });
         entries.insert(name.clone(), entry);
         begin = end;
     }
@@ -186,7 +226,8 @@ mod tests {
         let missing = begin().complete().map_err(message);
         assert_eq!(missing, Err("x: lacks the tensors \"b\", \"a\", \"c\"".into()));
         let mut writer =
-            TensorWriter::begin(Path::new("x"), Cursor::new(Vec::new()), vec![], &[]).unwrap();
+            TensorWriter::begin(Path::new("x"), Cursor::new(Vec::new()), [] as [Announced; 0], &[])
+                .unwrap();
         assert!(writer.push(&[]).is_err(), "nothing was announced");
     }
 

@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod data;
 mod lab;
+mod quantize;
 mod runs;
 mod score;
 mod train;
@@ -21,6 +22,7 @@ pub(crate) enum Command {
     Completions(completions::Completions),
     Data(data::Data),
     Lab(lab::Lab),
+    Quantize(quantize::Quantize),
     Runs(runs::Runs),
     Score(score::Score),
     Train(train::Train),
@@ -35,6 +37,7 @@ impl Command {
             Self::Completions(command) => command.run(console),
             Self::Data(command) => command.run(console),
             Self::Lab(command) => command.run(console),
+            Self::Quantize(command) => command.run(console),
             Self::Runs(command) => command.run(console),
             Self::Score(command) => command.run(console),
             Self::Train(command) => command.run(console),

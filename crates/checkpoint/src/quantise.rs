@@ -1,0 +1,64 @@
+//! Matrices in 8 bits: W ≈ s∘q, with whole numbers q within ±[`LIMIT`] and a scale s for each row.
+//!
+//! Seven bits and a sign, no more: engines add up two products in 16 bits. An engine that quantises what is read from such a file
+//! finds the same whole numbers again, because the largest of each row is ±[`LIMIT`].
+
+use crate::inventory::Parameter;
+use crate::tensors::{Announced, Dtype, scale_of};
+
+/// Numbers lie within plus and minus this.
+pub(crate) const LIMIT: f32 = 63.0;
+
+/// Tables that are looked up rather than multiplied, and so small that nothing is gained.
+const KEPT: [&str; 3] = ["relative_attention_bias", "position_embedding", "length_predictor"];
+
+/// Whether a parameter is kept in 8 bits.
+pub(crate) fn applies_to(parameter: &Parameter) -> bool {
+    parameter.shape.len() == 2 && !KEPT.iter().any(|kept| parameter.name.contains(kept))
+}
+
+/// The tensors that a parameter becomes.
+pub(crate) fn announce(parameter: &Parameter) -> Vec<Announced> {
+    let Parameter { name, shape, .. } = parameter;
+    if !applies_to(parameter) {
+        return vec![(name.clone(), shape.clone()).into()];
+    }
+    let matrix = Announced { name: name.clone(), shape: shape.clone(), dtype: Dtype::I8 };
+    vec![matrix, (scale_of(name), vec![shape[0]]).into()]
+}
+
+/// Whole numbers and scales of rows of so many columns.
+pub(crate) fn quantise(numbers: &[f32], columns: usize) -> (Vec<i8>, Vec<f32>) {
+    let mut bytes = Vec::with_capacity(numbers.len());
+    let mut scales = Vec::with_capacity(numbers.len() / columns.max(1));
+    for row in numbers.chunks_exact(columns.max(1)) {
+        let most = row.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
+        let inverse = if most > 0.0 { LIMIT / most } else { 0.0 };
+        bytes.extend(row.iter().map(|number| (number * inverse).round().clamp(-LIMIT, LIMIT) as i8));
+        scales.push(most / LIMIT);
+    }
+    (bytes, scales)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantising_twice_changes_nothing_more() {
+        let rows: Vec<f32> = (0..600)
+            .map(|i| ((i * 7919 % 1009) as f32 - 500.0) * 1.3e-3 * (1 + i / 100) as f32)
+            .collect();
+        let (bytes, scales) = quantise(&rows, 100);
+        let restored: Vec<f32> = bytes
+            .chunks_exact(100)
+            .zip(&scales)
+            .flat_map(|(row, scale)| row.iter().map(move |&q| f32::from(q) * scale))
+            .collect();
+        for (a, b) in rows.iter().zip(&restored) {
+            assert!((a - b).abs() <= 0.51 * scales.iter().copied().fold(0.0, f32::max), "{a} {b}");
+        }
+        assert_eq!(quantise(&restored, 100).0, bytes);
+        assert_eq!(quantise(&[0.0; 4], 4), (vec![0; 4], vec![0.0]));
+    }
+}
