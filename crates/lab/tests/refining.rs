@@ -1,5 +1,4 @@
 //! The translator's decoder on an exact model: sampled refinement is the independent parallel chain.
-#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
 use padir_base::TokenId;
 use padir_decode::padir::{Halt, Initial, Sentence, Settings, Symbols, refine_by};
