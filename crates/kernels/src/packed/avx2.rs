@@ -1,10 +1,13 @@
-//! Tiles for AVX2 and FMA: 6 rows × 16 columns, or 3 × 32, in twelve of the sixteen registers. Tiles of bytes need
+//! Tiles for AVX2 and FMA: 6 rows × 16 columns, or 2 × 32, with sums in twelve of the sixteen registers. Tiles of bytes need
 //! registers for what they have not yet added up: 4 × 16 or 2 × 32.
+//!
+//! Sums are stored by index, not by iterator: taking a reference to them would keep them in memory, and every step would store them.
 //!
 //! Bytes: `maddubs` adds two products of u8 × i8 in 16 bits. With weights within ±63 they are at most
 //! 2·255·63 = 32,130 and never saturate, so the sums are exact.
 
 #![expect(unsafe_code, reason = "intrinsics and loads without bounds checks; see each function")]
+#![expect(clippy::needless_range_loop, reason = "an iterator would keep the sums in memory")]
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_add_epi32, _mm256_broadcast_ss, _mm256_fmadd_ps, _mm256_loadu_ps,
@@ -37,8 +40,7 @@ pub(super) unsafe fn singles(
             (6, 1) => single_tile::<6, 1>(factors, sums),
             (1, 2) => single_tile::<1, 2>(factors, sums),
             (2, 2) => single_tile::<2, 2>(factors, sums),
-            (3, 2) => single_tile::<3, 2>(factors, sums),
-            _ => unreachable!("tiles of AVX2 have up to 6 × 1 or 3 × 2 panels"),
+            _ => unreachable!("tiles of f32 have up to 6 × 1 or 2 × 2 panels"),
         }
     }
 }
@@ -69,11 +71,14 @@ unsafe fn single_tile<const R: usize, const P: usize>(factors: &Singles<'_>, sum
         a = a.wrapping_add(1);
         b = b.wrapping_add(factors.b_step);
     }
-    for (lanes, sums) in lanes.iter().flatten().zip(sums.iter_mut()) {
-        // SAFETY: a lane has 16 places.
-        unsafe {
-            _mm256_storeu_ps(sums.as_mut_ptr(), lanes[0]);
-            _mm256_storeu_ps(sums.as_mut_ptr().add(8), lanes[1]);
+    for r in 0..R {
+        for p in 0..P {
+            let sums = sums[r * P + p].as_mut_ptr();
+            // SAFETY: a lane has 16 places.
+            unsafe {
+                _mm256_storeu_ps(sums, lanes[r][p][0]);
+                _mm256_storeu_ps(sums.add(8), lanes[r][p][1]);
+            }
         }
     }
 }
@@ -127,11 +132,14 @@ unsafe fn byte_tile<const R: usize, const P: usize>(factors: &Bytes<'_>, sums: &
             }
         }
     }
-    for (lanes, sums) in lanes.iter().flatten().zip(sums.iter_mut()) {
-        // SAFETY: a lane has 16 places.
-        unsafe {
-            _mm256_storeu_si256(sums.as_mut_ptr().cast(), lanes[0]);
-            _mm256_storeu_si256(sums.as_mut_ptr().add(8).cast(), lanes[1]);
+    for r in 0..R {
+        for p in 0..P {
+            let sums = sums[r * P + p].as_mut_ptr();
+            // SAFETY: a lane has 16 places.
+            unsafe {
+                _mm256_storeu_si256(sums.cast(), lanes[r][p][0]);
+                _mm256_storeu_si256(sums.add(8).cast(), lanes[r][p][1]);
+            }
         }
     }
 }

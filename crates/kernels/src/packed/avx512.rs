@@ -3,6 +3,7 @@
 //! The chains are those of the other processors: only more of them run side by side.
 
 #![expect(unsafe_code, reason = "intrinsics and loads without bounds checks; see each function")]
+#![expect(clippy::needless_range_loop, reason = "an iterator would keep the sums in memory")]
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
@@ -68,9 +69,11 @@ unsafe fn single_tile<const R: usize, const P: usize>(factors: &Singles<'_>, sum
             }
         }
     }
-    for (&lane, sums) in lanes.iter().flatten().zip(sums.iter_mut()) {
-        // SAFETY: a lane has 16 places.
-        unsafe { _mm512_storeu_ps(sums.as_mut_ptr(), lane) };
+    for r in 0..R {
+        for p in 0..P {
+            // SAFETY: a lane has 16 places.
+            unsafe { _mm512_storeu_ps(sums[r * P + p].as_mut_ptr(), lanes[r][p]) };
+        }
     }
 }
 
@@ -107,8 +110,10 @@ unsafe fn byte_tile<const R: usize, const P: usize>(factors: &Bytes<'_>, sums: &
             }
         }
     }
-    for (&lane, sums) in lanes.iter().flatten().zip(sums.iter_mut()) {
-        // SAFETY: a lane has 16 places.
-        unsafe { _mm512_storeu_si512(sums.as_mut_ptr().cast(), lane) };
+    for r in 0..R {
+        for p in 0..P {
+            // SAFETY: a lane has 16 places.
+            unsafe { _mm512_storeu_si512(sums[r * P + p].as_mut_ptr().cast(), lanes[r][p]) };
+        }
     }
 }

@@ -55,7 +55,7 @@ impl Shape {
     /// Of tiles of f32. Few rows need several panels to hide the latency of their sums.
     pub(super) fn of_singles(found: Found, rows: usize) -> Self {
         match found.isa() {
-            Isa::Avx2 if rows <= 3 => Self { rows: 3, panels: 2 },
+            Isa::Avx2 if rows <= 2 => Self { rows: 2, panels: 2 },
             Isa::Portable | Isa::Avx2 => Self { rows: ROWS, panels: 1 },
             Isa::Avx512Vnni => Self { rows: ROWS, panels: PANELS },
         }
