@@ -1,4 +1,5 @@
 //! The engine against the networks: the same checkpoint, the same answers.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
 use std::collections::HashMap;
 

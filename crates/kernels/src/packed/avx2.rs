@@ -7,7 +7,6 @@
 //! 2·255·63 = 32,130 and never saturate, so the sums are exact.
 
 #![expect(unsafe_code, reason = "intrinsics and loads without bounds checks; see each function")]
-#![expect(clippy::needless_range_loop, reason = "an iterator would keep the sums in memory")]
 
 use std::arch::x86_64::{
     __m256, __m256i, _mm256_add_epi32, _mm256_broadcast_ss, _mm256_fmadd_ps, _mm256_loadu_ps,

@@ -3,7 +3,6 @@
 //! The chains are those of the other processors: only more of them run side by side.
 
 #![expect(unsafe_code, reason = "intrinsics and loads without bounds checks; see each function")]
-#![expect(clippy::needless_range_loop, reason = "an iterator would keep the sums in memory")]
 
 use std::arch::x86_64::{
     __m512, __m512i, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
