@@ -1,6 +1,7 @@
 //! The data of a run: shards to learn from, dev sets to watch.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use padir_base::TokenId;
 use padir_text::corpus::{Corpus, Reading};
@@ -30,6 +31,9 @@ pub enum DataError {
     /// The shards.
     #[error(transparent)]
     Shards(#[from] ShardError),
+    /// Somebody stopped the work; nothing of it is left.
+    #[error("stopped while the training data was encoded")]
+    Stopped,
 }
 
 /// Pairs that are encoded together.
@@ -38,18 +42,19 @@ const PORTION: usize = 8192;
 /// The shards to learn from. Text is encoded once, into the directory of the run.
 ///
 /// # Errors
-/// If text or shards cannot be read, or the shards were made with another vocabulary.
+/// If text or shards cannot be read, the shards were made with another vocabulary, or `stop` was set meanwhile.
 pub fn shards(
     config: &Config,
     vocabulary: &Vocabulary,
     directory: &Path,
+    stop: &AtomicBool,
 ) -> Result<ShardSet, DataError> {
     let place = match &config.data.train {
         TrainData::Shards { shards } => shards.clone(),
         TrainData::Files(files) => {
             let place = directory.join("data");
             if !place.is_dir() {
-                encode(files, vocabulary, &place)?;
+                encode(files, vocabulary, &place, stop)?;
             }
             place
         }
@@ -59,10 +64,18 @@ pub fn shards(
     Ok(shards)
 }
 
-fn encode(files: &TextFiles, vocabulary: &Vocabulary, place: &Path) -> Result<(), DataError> {
+fn encode(
+    files: &TextFiles,
+    vocabulary: &Vocabulary,
+    place: &Path,
+    stop: &AtomicBool,
+) -> Result<(), DataError> {
     let lexicon = Lexicon { hash: vocabulary.hash(), size: vocabulary.size() as u32 };
     let mut writer = ShardWriter::create(place, lexicon, Extent::default())?;
     for_portions(files, |portion| {
+        if stop.load(Ordering::Relaxed) {
+            return Err(DataError::Stopped);
+        }
         let encoded: Vec<(Vec<TokenId>, Vec<TokenId>)> = portion
             .par_iter()
             .with_min_len(64)

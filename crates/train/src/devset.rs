@@ -86,13 +86,22 @@ impl DevSet {
         self.measured.is_empty()
     }
 
-    /// The losses of the whole set, without dropout. The objective's chance is the same every time.
-    pub fn losses(&self, network: &Network, objective: &dyn Objective, fused: bool) -> Tally {
+    /// The losses of the whole set, without dropout. The objective's chance is the same every time. Nothing if the work was
+    /// stopped.
+    pub fn losses(
+        &self,
+        network: &Network,
+        objective: &dyn Objective,
+        how: Decoding<'_>,
+    ) -> Option<Tally> {
         let mut order = self.measured.clone();
         order.sort_by_key(|&i| (self.targets[i].len(), self.sources[i].len()));
         let mut tally = Tally::default();
         let mut first = 0;
         while first < order.len() {
+            if how.is_stopped() {
+                return None;
+            }
             let mut tokens = 0;
             let mut end = first;
             while end < order.len() && (end == first || tokens < TOKENS) {
@@ -105,51 +114,62 @@ impl DevSet {
                 targets: Sentences::new(group.iter().map(|&i| self.targets[i].as_slice())),
             };
             let mut chance = Seed(0).stream(Purpose::Corruption, first as u64);
-            let pass = Pass::evaluation(fused);
+            let pass = Pass::evaluation(how.fused);
             tally.add(&objective.losses(network, &pass, &pairs, &mut chance).tally);
             first = end;
         }
-        tally
+        Some(tally)
     }
 
-    /// Losses and, of the first lines, translations and their scores.
+    /// Losses and, of the first lines, translations and their scores. Nothing if the work was stopped.
     pub fn evaluate(
         &self,
         network: &Network,
         objective: &dyn Objective,
-        decoding: Decoding,
+        decoding: Decoding<'_>,
         vocabulary: &Vocabulary,
-    ) -> Evaluation {
-        let tally = self.losses(network, objective, decoding.fused);
+    ) -> Option<Evaluation> {
+        let tally = self.losses(network, objective, decoding)?;
         let lines = (decoding.settings.lines.min(self.sources.len() as u64)) as usize;
         if lines == 0 {
-            return Evaluation { tally, ..Evaluation::default() };
+            return Some(Evaluation { tally, ..Evaluation::default() });
         }
-        let outputs = translate(network, decoding, &self.sources[..lines], &self.targets[..lines]);
-        let outputs: Vec<String> = outputs
-            .iter()
-            .map(|ids| {
-                let ids: Vec<_> = ids.iter().map(|&id| padir_base::TokenId(id)).collect();
-                vocabulary.decode(&ids)
-            })
-            .collect();
-        let scores = score(&outputs, &self.references[..lines]);
-        Evaluation { tally, scores, outputs }
+        let found = translate(network, decoding, &self.sources[..lines], &self.targets[..lines])?;
+        let text = |ids: &[u32]| {
+            let ids: Vec<_> = ids.iter().map(|&id| padir_base::TokenId(id)).collect();
+            vocabulary.decode(&ids)
+        };
+        let outputs: Vec<String> = found.iter().map(|output| text(&output.tokens)).collect();
+        let references = &self.references[..lines];
+        let quality: [Named<'_>; 3] = [
+            ("bleu", &Bleu::default()),
+            ("chrf", &Chrf::default()),
+            ("exact_match", &ExactMatch::default()),
+        ];
+        let mut scores = score(&outputs, references, &quality);
+        // What the decoder stutters, whether or not repetitions are dropped from it afterwards.
+        let raw: Vec<String> = found.iter().map(|output| text(&output.raw)).collect();
+        scores.extend(score(&raw, references, &[("stutter", &Stutter::default())]));
+        if network.config().parallel().is_some() {
+            scores.extend(score(&outputs, references, &[("stutter_left", &Stutter::default())]));
+        }
+        Some(Evaluation { tally, scores, outputs })
     }
 }
 
-fn score(outputs: &[String], references: &[String]) -> Vec<(&'static str, f64)> {
+/// A metric and how records call it.
+type Named<'a> = (&'static str, &'a dyn Metric);
+
+fn score(
+    outputs: &[String],
+    references: &[String],
+    metrics: &[Named<'_>],
+) -> Vec<(&'static str, f64)> {
     let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
     let references: Vec<&str> = references.iter().map(String::as_str).collect();
     let Ok(references) = References::new(&[references]) else { return Vec::new() };
-    let metrics: [(&'static str, Box<dyn Metric>); 4] = [
-        ("bleu", Box::new(Bleu::default())),
-        ("chrf", Box::new(Chrf::default())),
-        ("exact_match", Box::new(ExactMatch::default())),
-        ("stutter", Box::new(Stutter::default())),
-    ];
     let value = |metric: &dyn Metric| {
         corpus_score(metric, &outputs, &references).ok().map(|score| score.value)
     };
-    metrics.iter().filter_map(|(name, metric)| Some((*name, value(metric.as_ref())?))).collect()
+    metrics.iter().filter_map(|(name, metric)| Some((*name, value(*metric)?))).collect()
 }

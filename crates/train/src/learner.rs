@@ -21,6 +21,8 @@ pub struct Learner {
     decay: f64,
     fused: bool,
     seed: Seed,
+    /// Batches of a step, empty ones included.
+    accumulate: u64,
     gradients: Arc<Gradients>,
     pub(crate) states: Vec<State>,
     /// The moving average of each parameter, if one is kept.
@@ -83,6 +85,7 @@ impl Learner {
             decay,
             fused: config.device.fused,
             seed: config.run.seed,
+            accumulate: u64::from(config.optimiser.accumulate),
             gradients,
             states,
             average,
@@ -126,7 +129,7 @@ impl Learner {
         &mut self.network
     }
 
-    /// Learns from some batches, whose gradients are added up.
+    /// Learns from some batches, whose gradients are added up. Empty ones add nothing; at least one must not be empty.
     ///
     /// # Errors
     /// If the loss or its gradient is not finite; the parameters are then as before.
@@ -136,8 +139,8 @@ impl Learner {
     pub fn learn(&mut self, batches: &[Pairs]) -> Result<StepReport, NotFinite> {
         let mut tally = Tally::default();
         Arc::get_mut(&mut self.gradients).expect("no pass outlives its step").clear();
-        for (part, pairs) in batches.iter().enumerate() {
-            tally.add(&self.differentiate(pairs, part, batches.len()));
+        for (part, pairs) in batches.iter().enumerate().filter(|(_, pairs)| !pairs.is_empty()) {
+            tally.add(&self.differentiate(pairs, part));
         }
         let gradients = Arc::get_mut(&mut self.gradients).expect("no pass outlives its step");
         // Gradients are complete here: several machines would add theirs up before going on.
@@ -168,8 +171,9 @@ impl Learner {
     }
 
     /// Adds the gradients of one batch to the store.
-    fn differentiate(&self, pairs: &Pairs, part: usize, parts: usize) -> Tally {
-        let index = self.step * parts as u64 + part as u64;
+    fn differentiate(&self, pairs: &Pairs, part: usize) -> Tally {
+        // Every batch of a run has a number of its own.
+        let index = self.step * self.accumulate + part as u64;
         let mut keys = self.seed.stream(Purpose::Dropout, index);
         let dropout = DropoutKey {
             rate: self.network.config().dropout_rate as f32,

@@ -134,10 +134,10 @@ pub fn save(
         .map_err(|source| StateError::Progress { path: directory.join(PROGRESS), source })?;
     writer.file(PROGRESS, &text)?;
     writer.commit()?;
-    // Checkpoints out of turn come from interruptions: averages over the last must not see them.
-    let (regular, odd): (Vec<u64>, Vec<u64>) = steps(run)
-        .into_iter()
-        .partition(|&step| step.is_multiple_of(every) || step == progress.step);
+    // Checkpoints out of turn come from interruptions and the clock: averages over the last must not see them.
+    let in_turn = |step: u64| step > 0 && step.is_multiple_of(every);
+    let (regular, odd): (Vec<u64>, Vec<u64>) =
+        steps(run).into_iter().partition(|&step| in_turn(step) || step == progress.step);
     for &old in regular.iter().rev().skip(keep.max(1) as usize).chain(&odd) {
         // A checkpoint that stays costs room and nothing else.
         let _ = fs::remove_dir_all(place(run, old));

@@ -10,24 +10,28 @@ use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use padir_train::config::{Config, MANUAL};
 use padir_train::devset::Evaluation;
-use padir_train::rundir::RunDirError;
-use padir_train::trainer::{Ending, Moment, Observer, TrainError, train};
+use padir_train::rundir::{Changes, RunDirError};
+use padir_train::trainer::{Ending, Moment, Observer, Start, TrainError, train};
 use serde_json::json;
 
 use crate::console::Console;
 use crate::hint::WithHint;
 
+/// What shells expect of a program that was interrupted: 128 and the number of SIGINT.
+const INTERRUPTED: i32 = 130;
+
 /// Train a model.
 ///
 /// One TOML file says what is learnt from what; --manual prints one with every key. Everything about a
 /// run is in its directory: the resolved configuration, hashes of all it read, metrics.jsonl, TensorBoard
-/// events, checkpoints, the best model. Ctrl-C saves and ends; --resume goes on, to the bit.
+/// events, checkpoints, the best model. Ctrl-C saves and ends, a second one ends at once; --resume goes on, to the bit.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir train --manual > en-de.toml
   padir train en-de.toml
   padir train en-de.toml --set run.dir=runs/try --set run.max_minutes=10
   padir train en-de.toml --resume
+  padir train en-de.toml --resume --accept-changes --set optimiser.clip_norm=1
   tensorboard --logdir runs")]
 pub(crate) struct Train {
     /// The configuration.
@@ -41,6 +45,10 @@ pub(crate) struct Train {
     /// Go on with the run that stands in the directory.
     #[arg(long)]
     resume: bool,
+
+    /// Go on even if learning rates, clipping, dropout or the like have changed, and note the changes in the record.
+    #[arg(long, requires = "resume")]
+    accept_changes: bool,
 
     /// Read and check the configuration, print it with all its defaults, and end.
     #[arg(long)]
@@ -62,18 +70,15 @@ impl Train {
         if self.check {
             return console.print(&config.to_toml());
         }
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
-        ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-            .context("cannot listen for Ctrl-C")?;
-        let mut watcher = Watcher::new(console, &config);
-        let mut work = || train(&config, self.resume, &mut watcher, &stop);
-        let ending = if config.run.threads == 0 {
-            work()
-        } else {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(config.run.threads).build();
-            pool.context("cannot start the worker threads")?.install(work)
+        let start = match (self.resume, self.accept_changes) {
+            (false, _) => Start::Begin,
+            (true, false) => Start::Resume(Changes::Refused),
+            (true, true) => Start::Resume(Changes::Accepted),
         };
+        let stop = listen()?;
+        let mut watcher = Watcher::new(console, &config);
+        let ending =
+            with_threads(config.run.threads, || train(&config, start, &mut watcher, &stop))?;
         watcher.bar.finish_and_clear();
         let best = watcher.last.take();
         let ending = advise(ending)?;
@@ -92,6 +97,29 @@ impl Train {
     }
 }
 
+/// Works with as many threads as `run.threads` says; 0 leaves the choice to --threads.
+pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T> {
+    if threads == 0 {
+        return Ok(work());
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    Ok(pool.context("cannot start the worker threads")?.install(work))
+}
+
+/// A flag that the first Ctrl-C, SIGTERM or SIGHUP sets. The second ends the process where it is: all files are written
+/// beside their places, so that none is damaged.
+fn listen() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let heard = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED);
+        }
+    };
+    ctrlc::set_handler(heard).context("cannot listen for Ctrl-C")?;
+    Ok(stop)
+}
+
 /// Says what can be done about an error.
 fn advise(ending: Result<Ending, TrainError>) -> Result<Ending> {
     let advice = match &ending {
@@ -99,14 +127,23 @@ fn advise(ending: Result<Ending, TrainError>) -> Result<Ending> {
             "--resume goes on with it; --set run.dir=… begins another"
         }
         Err(TrainError::RunDir(RunDirError::Absent(_))) => "leave --resume out to begin it",
+        Err(TrainError::RunDir(RunDirError::Different { differences, .. }))
+            if differences.iter().all(|difference| difference.negotiable) =>
+        {
+            "--accept-changes goes on with these and notes them in the record; --set run.dir=… begins another run"
+        }
         Err(TrainError::RunDir(RunDirError::Different { .. })) => {
             "resume with what it was begun with, or begin another run with --set run.dir=…"
         }
         Err(TrainError::NotFinite { .. }) => {
-            "a lower optimiser.schedule.peak, a longer warmup or optimiser.clip_norm = 1 usually help"
+            "a lower optimiser.schedule.peak, a longer warmup or optimiser.clip_norm = 1 usually help: \
+             change them and go on with --resume --accept-changes; without its newest checkpoint the run goes on from further back"
         }
-        Err(TrainError::State(_)) => {
+        Err(TrainError::Load(_)) => {
             "an older checkpoint of the run may still be good: remove the newest"
+        }
+        Err(TrainError::Save(_)) => {
+            "make room; the checkpoints that stand are whole, and --resume goes on from the last"
         }
         _ => return Ok(ending?),
     };

@@ -4,7 +4,7 @@ use padir_checkpoint::{ConfigProblem, ModelConfig};
 use padir_text::vocab::Vocabulary;
 
 use super::section::{Files, Report};
-use super::{Config, Objective};
+use super::{Config, Measure, Objective};
 
 /// Notes everything that does not fit together.
 pub(super) fn check(config: &Config, report: &Report) {
@@ -53,6 +53,14 @@ fn check_metric(config: &Config, report: &Report) {
                 "run.metric",
                 format!("`run.metric` is \"{metric}\", but `run.decode.lines` is 0"),
             ),
+        Some(metric)
+            if metric.measure == Measure::LengthAccuracy && !config.model.foretells_lengths() =>
+        {
+            report.complain(
+                "run.metric",
+                format!("`run.metric` is \"{metric}\", but this model foretells no lengths"),
+            );
+        }
         _ => {}
     }
 }

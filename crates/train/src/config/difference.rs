@@ -1,12 +1,19 @@
 //! What changed between two configurations, and what a resumed run may change.
+//!
+//! | | keys | a resumed run |
+//! |---|---|---|
+//! | free | budgets, records, paths | may change them |
+//! | negotiable | how parameters move from here on | may change them if that is asked for, and notes it |
+//! | fixed | the rest: network, data, batches, kinds, seed | may not: what was saved would mean something else |
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use toml::{Table, Value};
 
 /// Keys and tables that do not touch what is learnt: budgets, what is watched and recorded, and
 /// paths (the content of files is compared by hash). All that is below them is free, too.
-pub(super) const FREE: [&str; 16] = [
+pub(super) const FREE: [&str; 17] = [
     "data.dev",
     "data.train.shards",
     "data.train.source",
@@ -22,27 +29,73 @@ pub(super) const FREE: [&str; 16] = [
     "run.max_steps",
     "run.patience",
     "run.save_every",
+    "run.save_minutes",
     "run.threads",
 ];
 
-/// One sentence for each key that changed and may not.
-pub(super) fn differences(old: &Table, new: &Table) -> Vec<String> {
+/// Keys and tables that say how parameters move and how much is dropped: after a loss that was no number, other values may lead
+/// past it. No checkpoint depends on them.
+pub(super) const NEGOTIABLE: [&str; 14] = [
+    "model.dropout_rate",
+    "objective.label_smoothing",
+    "objective.length_weight",
+    "objective.z_loss",
+    "optimiser.beta1",
+    "optimiser.beta2",
+    "optimiser.clip_norm",
+    "optimiser.clip_threshold",
+    "optimiser.epsilon",
+    "optimiser.epsilon1",
+    "optimiser.epsilon2",
+    "optimiser.exponent",
+    "optimiser.schedule",
+    "optimiser.weight_decay",
+];
+
+/// Something that a run was begun with and is resumed without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// In words.
+    pub sentence: String,
+    /// Whether the run can go on with it, if that is asked for.
+    pub negotiable: bool,
+}
+
+impl Difference {
+    /// A difference that no run can go on with.
+    pub fn fixed(sentence: String) -> Self {
+        Self { sentence, negotiable: false }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+/// Every key that changed and is not free.
+pub(super) fn differences(old: &Table, new: &Table) -> Vec<Difference> {
     let (old, new) = (flatten(old), flatten(new));
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     keys.into_iter()
-        .filter(|key| !is_free(key))
-        .filter_map(|key| match (old.get(key), new.get(key)) {
-            (Some(old), Some(new)) if old == new => None,
-            (Some(old), Some(new)) => Some(format!("`{key}` was {old} and is {new}")),
-            (Some(old), None) => Some(format!("`{key}` was {old} and is not set")),
-            (None, new) => new.map(|new| format!("`{key}` was not set and is {new}")),
+        .filter(|key| !is_below(key, &FREE))
+        .filter_map(|key| {
+            let sentence = match (old.get(key), new.get(key)) {
+                (Some(old), Some(new)) if old == new => return None,
+                (Some(old), Some(new)) => format!("`{key}` was {old} and is {new}"),
+                (Some(old), None) => format!("`{key}` was {old} and is not set"),
+                (None, new) => format!("`{key}` was not set and is {}", new?),
+            };
+            Some(Difference { sentence, negotiable: is_below(key, &NEGOTIABLE) })
         })
         .collect()
 }
 
-fn is_free(key: &str) -> bool {
-    FREE.iter().any(|free| {
-        key.strip_prefix(free).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+/// Whether a key is one of these or in one of these tables.
+fn is_below(key: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| {
+        key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
 }
 

@@ -11,13 +11,14 @@
 //! missing files are reported together, before any work is done.
 //!
 //! A resumed run must have the configuration it was begun with: [`Config::differences`] names
-//! what changed, save for keys that do not touch what is learnt, such as budgets.
+//! what changed, save for keys that do not touch what is learnt, such as budgets, and says which changes a run can go on with.
 
 mod batch;
 mod check;
 mod data;
 mod difference;
 mod document;
+mod generation;
 mod model;
 mod objective;
 mod optimiser;
@@ -32,6 +33,7 @@ use serde::Serialize;
 
 pub use batch::{BatchLayout, BatchSettings};
 pub use data::{DataConfig, TextFiles, TrainData};
+pub use difference::Difference;
 pub use model::{LengthSettings, ModelSettings, ParallelSettings};
 pub use objective::{Corruption, FirstStage, Objective, ObjectiveConfig, Padir, Rate, Reduce};
 pub use optimiser::{Algorithm, OptimiserConfig};
@@ -144,8 +146,8 @@ impl Config {
         toml::Table::try_from(self).expect("numbers, words and tables")
     }
 
-    /// What a resumed run may not change but did: one sentence for each key.
-    pub fn differences(&self, new: &Self) -> Vec<String> {
+    /// What a resumed run may not change unasked but did, key by key.
+    pub fn differences(&self, new: &Self) -> Vec<Difference> {
         difference::differences(&self.to_table(), &new.to_table())
     }
 }

@@ -83,6 +83,13 @@ pub enum LengthSettings {
     Oracle,
 }
 
+impl ModelSettings {
+    /// Whether the model says how long a target will be, rather than being told or ending it by itself.
+    pub fn foretells_lengths(&self) -> bool {
+        self.parallel.is_some_and(|parallel| parallel.length != LengthSettings::Oracle)
+    }
+}
+
 const WIDTH: std::ops::RangeInclusive<usize> = 1..=MAX_WIDTH;
 
 impl ModelSettings {

@@ -25,6 +25,9 @@ pub struct RunConfig {
     pub eval_every: u64,
     /// Steps between checkpoints.
     pub save_every: u64,
+    /// Minutes after which a checkpoint is made in any case; 0 means never. It changes no result: such checkpoints are removed by
+    /// the next one and are not averaged.
+    pub save_minutes: f64,
     /// How many of the last checkpoints are kept, besides the best.
     pub keep: u32,
     /// Steps between lines of the record.
@@ -53,6 +56,8 @@ pub struct DecodeConfig {
     pub beam: u32,
     /// The longest translation, its end included.
     pub max_length: u32,
+    /// Whether a parallel decoder drops a token that equals the one before it.
+    pub drop_repeats: bool,
 }
 
 /// A number of an evaluation, such as `dev.bleu`.
@@ -103,6 +108,8 @@ pub enum DeviceKind {
     Cuda,
 }
 
+const MINUTES: &str = "a number, at least 0";
+
 impl RunConfig {
     pub(super) fn read(mut section: Section<'_>) -> Self {
         let metric = section.text("metric").and_then(|name| {
@@ -123,10 +130,11 @@ impl RunConfig {
             dir: s.path("dir"),
             seed: Seed(s.count("seed", 0..=u64::MAX).unwrap_or(1)),
             max_steps: s.count("max_steps", 0..=u64::MAX).unwrap_or(100_000),
-            max_minutes: s.real("max_minutes", "a number, at least 0", |x| x >= 0.0).unwrap_or(0.0),
+            max_minutes: s.real("max_minutes", MINUTES, |x| x >= 0.0).unwrap_or(0.0),
             max_epochs: s.count("max_epochs", 0..=u64::MAX).unwrap_or(0),
             eval_every: s.count("eval_every", 1..=u64::MAX).unwrap_or(1000),
             save_every: s.count("save_every", 1..=u64::MAX).unwrap_or(1000),
+            save_minutes: s.real("save_minutes", MINUTES, |x| x >= 0.0).unwrap_or(10.0),
             keep: s.count("keep", 1..=u32::MAX).unwrap_or(2),
             log_every: s.count("log_every", 1..=u64::MAX).unwrap_or(50),
             metric,
@@ -152,6 +160,7 @@ impl DecodeConfig {
             lengths: section.count("lengths", 1..=1000).unwrap_or(5),
             beam: section.count("beam", 1..=1000).unwrap_or(1),
             max_length: section.count("max_length", 1..=1 << 16).unwrap_or(128),
+            drop_repeats: section.switch("drop_repeats", true),
         };
         section.finish();
         config

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::difference::FREE;
+use super::difference::{FREE, NEGOTIABLE};
 use super::*;
 
 /// The least a configuration needs, without asking for the files.
@@ -202,6 +202,18 @@ fn each_fault_is_told_with_its_line() {
             "c.toml:12: `run.metric` is \"dev.bleu\", but `run.decode.lines` is 0",
         ),
         (
+            "metric = \"dev.length_accuracy\"\n[objective]\nkind = \"ar\"",
+            "c.toml:12: `run.metric` is \"dev.length_accuracy\", but this model foretells no lengths",
+        ),
+        (
+            "metric = \"dev.length_accuracy\"\n[model.length]\npredictor = \"oracle\"",
+            "c.toml:12: `run.metric` is \"dev.length_accuracy\", but this model foretells no lengths",
+        ),
+        (
+            "save_minutes = -1",
+            "c.toml:12: `run.save_minutes` is -1; it must be a number, at least 0",
+        ),
+        (
             "[device]\nkind = \"wgpu\"\nfused = true",
             "c.toml:14: `device.fused` is true; only the cpu has fused layers",
         ),
@@ -309,12 +321,43 @@ fn a_resumed_run_may_change_budgets_and_nothing_it_learns_from() {
         assert!(found.len() >= expected.len(), "{flags:?}: {found:?}");
         assert_eq!(found.is_empty(), expected.is_empty(), "{flags:?}: {found:?}");
         for sentence in expected {
-            assert!(found.iter().any(|found| found == sentence), "{flags:?}: {found:?}");
+            assert!(found.iter().any(|found| found.sentence == *sentence), "{flags:?}: {found:?}");
         }
     }
-    let every = keys(MANUAL);
-    for free in FREE.iter().filter(|free| **free != "data.train.shards") {
-        assert!(every.iter().any(|key| key.starts_with(free)), "{free} is no key");
+    let mut every = keys(MANUAL);
+    every.extend(keys(&parse(LEAST, &["optimiser.kind=adamw"]).unwrap().to_toml()));
+    for known in FREE.iter().chain(&NEGOTIABLE).filter(|key| **key != "data.train.shards") {
+        assert!(every.iter().any(|key| key.starts_with(known)), "{known} is no key");
+    }
+}
+
+#[test]
+fn how_parameters_move_is_negotiable_and_what_they_are_is_not() {
+    let old = parse(LEAST, &["optimiser.schedule.steps=5000"]).unwrap();
+    let cases = [
+        ("optimiser.schedule.peak=0.001", true),
+        ("optimiser.schedule.warmup=7", true),
+        ("optimiser.schedule.kind=constant", true),
+        ("optimiser.clip_norm=1", true),
+        ("optimiser.clip_threshold=0.5", true),
+        ("model.dropout_rate=0.3", true),
+        ("optimiser.kind=adamw", false),
+        ("optimiser.min_factored=64", false),
+        ("optimiser.accumulate=2", false),
+        ("optimiser.ema=0.9", false),
+        ("model.d_ff=8", false),
+        ("batch.tokens=500", false),
+        ("run.seed=2", false),
+    ];
+    for (flag, negotiable) in cases {
+        let flags = if flag.contains("constant") {
+            vec![flag]
+        } else {
+            vec!["optimiser.schedule.steps=5000", flag]
+        };
+        let found = old.differences(&parse(LEAST, &flags).unwrap());
+        assert!(!found.is_empty(), "{flag}");
+        assert_eq!(found.iter().all(|found| found.negotiable), negotiable, "{flag}: {found:?}");
     }
 }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use padir_base::TokenId;
 use padir_model::{Encoded, Network, Pass, Sentences, ops};
 
-use super::Decoding;
+use super::{Decoding, Translation};
 
 /// The exponent of the length penalty.
-const ALPHA: f32 = 0.6;
+pub(crate) const ALPHA: f64 = 0.6;
 
 /// A beginning of a translation.
 #[derive(Clone, Debug)]
@@ -30,10 +30,15 @@ struct Search {
 }
 
 fn normalised(log_p: f32, length: usize) -> f32 {
-    log_p / ((5.0 + length as f32) / 6.0).powf(ALPHA)
+    log_p / ((5.0 + length as f32) / 6.0).powf(ALPHA as f32)
 }
 
-pub(super) fn search(network: &Network, how: Decoding, sources: &Sentences) -> Vec<Vec<u32>> {
+/// Nothing if the work was stopped.
+pub(super) fn search(
+    network: &Network,
+    how: Decoding<'_>,
+    sources: &Sentences,
+) -> Option<Vec<Translation>> {
     let pass = Pass::evaluation(how.fused);
     let encoded = network.encode(&pass, sources);
     let width = how.settings.beam.max(1) as usize;
@@ -46,6 +51,9 @@ pub(super) fn search(network: &Network, how: Decoding, sources: &Sentences) -> V
     };
     let mut searches: Vec<Search> = sources.rows.lengths().map(start).collect();
     for length in 1..=most {
+        if how.is_stopped() {
+            return None;
+        }
         let live: Vec<(usize, &Prefix)> = searches
             .iter()
             .enumerate()
@@ -61,10 +69,11 @@ pub(super) fn search(network: &Network, how: Decoding, sources: &Sentences) -> V
             search.advance(&choices, width, length);
         }
     }
-    searches
-        .into_iter()
-        .map(|search| search.best.map_or_else(Vec::new, |(_, tokens)| tokens))
-        .collect()
+    let outputs = searches.into_iter().map(|search| {
+        let raw = search.best.map_or_else(Vec::new, |(_, tokens)| tokens);
+        Translation { tokens: raw.clone(), raw }
+    });
+    Some(outputs.collect())
 }
 
 /// The likeliest next tokens of every prefix.

@@ -1,15 +1,15 @@
 //! Refinement of all positions at once.
 //!
 //! Each of the likeliest lengths starts from initial tokens and its end; a step replaces every position by its likeliest token;
-//! a sentence that no longer changes is done. The length with the largest Σ log p wins. Ends, padding and
-//! immediate repetitions are then dropped.
+//! a sentence that no longer changes is done. The length with the largest Σ log p wins. Ends and padding are then dropped and, if it
+//! is asked for, immediate repetitions.
 
 use padir_base::TokenId;
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{InitialTokens, ModelConfig};
 use padir_model::{Network, Pass, Sentences};
 
-use super::Decoding;
+use super::{Decoding, Translation};
 
 /// A translation of one length.
 #[derive(Clone, Debug)]
@@ -20,14 +20,14 @@ struct Draft {
     done: bool,
 }
 
-/// `numbers` are the sentences' places in the whole set: initial tokens depend on nothing else.
+/// `numbers` are the sentences' places in the whole set: initial tokens depend on nothing else. Nothing if the work was stopped.
 pub(super) fn refine(
     network: &Network,
-    how: Decoding,
+    how: Decoding<'_>,
     sources: &Sentences,
     numbers: &[usize],
     known: &[usize],
-) -> Vec<Vec<u32>> {
+) -> Option<Vec<Translation>> {
     let pass = Pass::evaluation(how.fused);
     let encoded = network.encode(&pass, sources);
     let foretold = network.foretell(&encoded, how.settings.lengths.max(1) as usize);
@@ -46,6 +46,9 @@ pub(super) fn refine(
         }
     }
     for _ in 0..how.settings.steps {
+        if how.is_stopped() {
+            return None;
+        }
         let live: Vec<usize> = (0..drafts.len()).filter(|&i| !drafts[i].done).collect();
         if live.is_empty() {
             break;
@@ -70,9 +73,11 @@ pub(super) fn refine(
             *place = Some(draft);
         }
     }
-    best.into_iter()
-        .map(|draft| draft.map_or_else(Vec::new, |draft| clean(&draft.tokens)))
-        .collect()
+    let drop_repeats = how.settings.drop_repeats;
+    let outputs = best.into_iter().map(|draft| {
+        draft.map_or_else(Translation::default, |draft| clean(&draft.tokens, drop_repeats))
+    });
+    Some(outputs.collect())
 }
 
 /// What the first step reads.
@@ -93,10 +98,28 @@ fn initial(config: &ModelConfig, number: usize, length: usize) -> Vec<u32> {
     tokens
 }
 
-/// Drops ends, padding and immediate repetitions.
-fn clean(tokens: &[u32]) -> Vec<u32> {
-    let mut kept: Vec<u32> =
+/// Drops ends and padding, and immediate repetitions if they are not wanted.
+fn clean(tokens: &[u32], drop_repeats: bool) -> Translation {
+    let raw: Vec<u32> =
         tokens.iter().copied().filter(|&t| t != TokenId::EOS.0 && t != TokenId::PAD.0).collect();
-    kept.dedup();
-    kept
+    let mut tokens = raw.clone();
+    if drop_repeats {
+        tokens.dedup();
+    }
+    Translation { raw, tokens }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetitions_are_dropped_only_on_request() {
+        let (pad, end) = (TokenId::PAD.0, TokenId::EOS.0);
+        let draft = [7, 7, end, 7, 9, pad, 9, 8, end];
+        let raw = vec![7, 7, 7, 9, 9, 8];
+        let expected = Translation { raw: raw.clone(), tokens: raw.clone() };
+        assert_eq!(clean(&draft, false), expected);
+        assert_eq!(clean(&draft, true), Translation { raw, tokens: vec![7, 9, 8] });
+    }
 }

@@ -30,6 +30,11 @@ pub struct Pairs {
 }
 
 impl Pairs {
+    /// Whether there is nothing to learn.
+    pub fn is_empty(&self) -> bool {
+        self.targets.ids.is_empty()
+    }
+
     /// The tokens of both sides.
     pub fn tokens(&self) -> usize {
         self.sources.ids.len() + self.targets.ids.len()

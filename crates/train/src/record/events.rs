@@ -95,10 +95,13 @@ impl Events {
     /// # Errors
     /// If they cannot be written.
     pub fn append(&mut self, row: &Row) -> Result<(), EventsError> {
+        if row.values.is_empty() {
+            return Ok(());
+        }
         let value = row.values.iter().map(|(name, &value)| Value {
             tag: match row.kind {
                 Kind::Train => format!("train/{name}"),
-                Kind::Eval => name.replacen('.', "/", 1),
+                Kind::Eval | Kind::Change => name.replacen('.', "/", 1),
             },
             simple_value: Some(value as f32),
         });

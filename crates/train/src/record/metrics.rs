@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::events::EventsError;
-use super::row::Row;
+use super::row::{Kind, Row};
 
 /// The file name of the record inside a run's directory.
 pub const FILE_NAME: &str = "metrics.jsonl";
@@ -46,6 +46,22 @@ pub enum RecordError {
     Events(#[from] EventsError),
 }
 
+/// How much of a record the checkpoint knows that a run is resumed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The last step it made.
+    pub step: u64,
+    /// The last step it evaluated: less, if the run was stopped in the middle of an evaluation, which is then made again.
+    pub evaluated: u64,
+}
+
+impl Known {
+    fn has(self, row: &Row) -> bool {
+        let last = if row.kind == Kind::Eval { self.evaluated.min(self.step) } else { self.step };
+        row.step <= last
+    }
+}
+
 /// An open `metrics.jsonl`.
 #[derive(Debug)]
 pub struct Metrics {
@@ -75,15 +91,15 @@ impl Metrics {
         }
     }
 
-    /// Opens the record of a run that is resumed after `step` and removes later rows and a torn
-    /// line. Also returns the rows that stay.
+    /// Opens the record of a run that is resumed and removes what its checkpoint does not know and a torn line. Also returns the
+    /// rows that stay.
     ///
     /// # Errors
     /// If it cannot be read or changed, or a line is not a row.
-    pub fn resume(directory: &Path, step: u64) -> Result<(Self, Vec<Row>), RecordError> {
+    pub fn resume(directory: &Path, known: Known) -> Result<(Self, Vec<Row>), RecordError> {
         let path = directory.join(FILE_NAME);
         let mut lines = read_lines(&path)?;
-        let kept = lines.iter().position(|(row, _)| row.step > step).unwrap_or(lines.len());
+        let kept = lines.iter().position(|(row, _)| !known.has(row)).unwrap_or(lines.len());
         lines.truncate(kept);
         let end = lines.last().map_or(0, |&(_, end)| end);
         let open = || {

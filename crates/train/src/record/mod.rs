@@ -13,7 +13,7 @@ mod row;
 use std::path::Path;
 
 pub use events::{Events, EventsError};
-pub use metrics::{FILE_NAME, Metrics, RecordError, read};
+pub use metrics::{FILE_NAME, Known, Metrics, RecordError, read};
 pub use row::{Kind, Row};
 
 use events::remove_old;
@@ -36,14 +36,17 @@ impl Recorder {
         Ok(Self { metrics, events: Events::create(directory)? })
     }
 
-    /// Goes on with the record of a run that is resumed after `step`: later rows are removed. Also
-    /// returns the rows that stay.
+    /// Goes on with the record of a run that is resumed: rows that its checkpoint does not know are removed. Also returns the
+    /// rows that stay.
     ///
     /// # Errors
     /// If the record cannot be read or is not one.
-    pub fn resume(directory: impl AsRef<Path>, step: u64) -> Result<(Self, Vec<Row>), RecordError> {
+    pub fn resume(
+        directory: impl AsRef<Path>,
+        known: Known,
+    ) -> Result<(Self, Vec<Row>), RecordError> {
         let directory = directory.as_ref();
-        let (metrics, rows) = Metrics::resume(directory, step)?;
+        let (metrics, rows) = Metrics::resume(directory, known)?;
         remove_old(directory)?;
         let mut events = Events::create(directory)?;
         rows.iter().try_for_each(|row| events.append(row))?;

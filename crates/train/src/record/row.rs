@@ -18,6 +18,9 @@ pub struct Row {
     pub seconds: f64,
     /// How many target tokens were learnt from.
     pub tokens: u64,
+    /// What was changed when the run was resumed here, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
     /// The numbers by name: `loss`, `rate`; of an evaluation `dev.loss`, `dev.bleu`. What is not
     /// finite is written as null and read as not a number.
     #[serde(flatten, deserialize_with = "null_is_nan")]
@@ -32,6 +35,8 @@ pub enum Kind {
     Train,
     /// Dev sets.
     Eval,
+    /// Nothing: the run was resumed with other settings.
+    Change,
 }
 
 impl Row {
@@ -39,7 +44,7 @@ impl Row {
     pub fn now(kind: Kind, step: u64, seconds: f64, tokens: u64) -> Self {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = time.map_or(0.0, |time| time.as_secs_f64());
-        Self { step, kind, time, seconds, tokens, values: BTreeMap::new() }
+        Self { step, kind, time, seconds, tokens, changes: Vec::new(), values: BTreeMap::new() }
     }
 
     /// The same with one more number.

@@ -83,7 +83,8 @@ fn a_resumed_record_is_that_of_an_unbroken_run() {
         bytes.extend(torn);
         fs::write(&path, bytes).unwrap();
         assert_eq!(read(directory.path()).unwrap().len(), 7, "{name}");
-        let (mut recorder, rows) = Recorder::resume(directory.path(), 5).unwrap();
+        let (mut recorder, rows) =
+            Recorder::resume(directory.path(), Known { step: 5, evaluated: 4 }).unwrap();
         assert_eq!(rows.len(), 5, "{name}");
         for step in 6..=9 {
             recorder.append(&row(step, 1.0 / step as f64)).unwrap();
@@ -96,15 +97,39 @@ fn a_resumed_record_is_that_of_an_unbroken_run() {
 }
 
 #[test]
+fn an_evaluation_that_no_checkpoint_knows_is_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    record(directory.path(), 8);
+    for (evaluated, last) in [(8, 8), (4, 7)] {
+        let (_, rows) = Recorder::resume(directory.path(), Known { step: 8, evaluated }).unwrap();
+        assert_eq!(rows.last().unwrap().step, last, "evaluated {evaluated}");
+    }
+}
+
+#[test]
+fn changes_are_words_in_the_record() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::begin(directory.path()).unwrap();
+    let mut change = Row::now(Kind::Change, 4, 6.0, 400);
+    change.changes = vec!["`a` was 1 and is 2".to_owned()];
+    recorder.append(&change).unwrap();
+    let text = fs::read_to_string(directory.path().join(FILE_NAME)).unwrap();
+    assert!(text.contains(r#""kind":"change""#) && text.contains("`a` was 1"), "{text}");
+    assert_eq!(read(directory.path()).unwrap(), [change]);
+    assert_eq!(unframe(&event_files(directory.path())[0]).len(), 1, "only the version");
+}
+
+#[test]
 fn a_foreign_line_is_named() {
     let directory = tempfile::tempdir().unwrap();
     record(directory.path(), 2);
     let path = directory.path().join(FILE_NAME);
     let text = fs::read_to_string(&path).unwrap().replacen("\"step\":1", "\"stop\":1", 1);
     fs::write(&path, text).unwrap();
-    for error in
-        [read(directory.path()).unwrap_err(), Recorder::resume(directory.path(), 9).unwrap_err()]
-    {
+    for error in [
+        read(directory.path()).unwrap_err(),
+        Recorder::resume(directory.path(), Known { step: 9, evaluated: 8 }).unwrap_err(),
+    ] {
         assert!(error.to_string().ends_with("metrics.jsonl:1 is not a row of a record"), "{error}");
     }
 }

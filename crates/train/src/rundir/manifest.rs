@@ -9,7 +9,7 @@ use padir_base::manifest::{DataFile, Manifest};
 use padir_text::shard::ShardSet;
 
 use super::RunDirError;
-use crate::config::{Config, TrainData};
+use crate::config::{Config, Difference, TrainData};
 
 /// Hashes everything that a run reads.
 ///
@@ -48,20 +48,21 @@ fn decisive(manifest: &Manifest) -> usize {
     (1 + files).min(manifest.data.len())
 }
 
-/// One sentence for each file that changed and may not.
-pub(super) fn differences(old: &Manifest, new: &Manifest) -> Vec<String> {
+/// Every file that changed and may not.
+pub(super) fn differences(old: &Manifest, new: &Manifest) -> Vec<Difference> {
     let old = &old.data[..decisive(old)];
     let new = &new.data[..decisive(new)];
     if old.len() != new.len() {
         let (old, new) = (old.len() - 1, new.len() - 1);
-        return vec![format!("there were {old} files of training data and are {new}")];
+        let sentence = format!("there were {old} files of training data and are {new}");
+        return vec![Difference::fixed(sentence)];
     }
     let changed =
         old.iter().zip(new).enumerate().filter(|(_, (old, new))| old.sha256 != new.sha256);
     changed
         .map(|(index, (old, new))| {
             let what = if index == 0 { "the vocabulary" } else { "the training data" };
-            format!(
+            Difference::fixed(format!(
                 "{what} {} had {} bytes with the hash {:.12}…, {} has {} with {:.12}…",
                 old.path,
                 old.bytes,
@@ -69,7 +70,7 @@ pub(super) fn differences(old: &Manifest, new: &Manifest) -> Vec<String> {
                 new.path,
                 new.bytes,
                 new.sha256.to_string(),
-            )
+            ))
         })
         .collect()
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The lock is the operating system's, so that a killed trainer leaves none behind. A resumed run
-//! must have the configuration, the vocabulary and the training data it was begun with.
+//! must have the configuration, the vocabulary and the training data it was begun with; some of the configuration is negotiable.
 
 mod lock;
 mod manifest;
@@ -24,7 +24,7 @@ use padir_base::manifest::{Manifest, ManifestError};
 use padir_text::shard::ShardError;
 use thiserror::Error;
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Difference};
 use crate::record::RecordError;
 
 pub use lock::{Lock, holder};
@@ -57,8 +57,8 @@ pub enum RunDirError {
     Different {
         /// The directory.
         path: PathBuf,
-        /// One sentence for each difference.
-        differences: Vec<String>,
+        /// All of them.
+        differences: Vec<Difference>,
     },
     /// A file of the run cannot be read.
     #[error("cannot read {}", path.display())]
@@ -105,8 +105,17 @@ fn pid_text(pid: Option<u32>) -> String {
     pid.map_or(String::new(), |pid| format!(" (process {pid})"))
 }
 
-fn list(sentences: &[String]) -> String {
-    sentences.iter().flat_map(|sentence| ["\n  ", sentence]).collect()
+fn list(differences: &[Difference]) -> String {
+    differences.iter().flat_map(|difference| ["\n  ", &difference.sentence]).collect()
+}
+
+/// What a run that is resumed may have changed, besides budgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// Nothing.
+    Refused,
+    /// What is negotiable: how parameters move from here on.
+    Accepted,
 }
 
 /// The directory of a run that this process works in.
@@ -137,18 +146,21 @@ impl RunDir {
             fs::remove_dir_all(&encoded)
                 .map_err(|source| RunDirError::Write { path: encoded, source })?;
         }
-        manifest.save(&path)?;
-        // Last: with it there is a run in the directory.
-        write_atomically(path.join(CONFIG), config.to_toml().as_bytes())?;
-        Ok(Self { path, _lock: lock })
+        let run = Self { path, _lock: lock };
+        run.describe(config, manifest)?;
+        Ok(run)
     }
 
-    /// Opens the directory of a run to go on with it. Budgets may have changed: they are written
-    /// down anew.
+    /// Opens the directory of a run to go on with it, and tells which changes were accepted. Nothing is written yet: what the run
+    /// is now is for [`RunDir::describe`], once it is sure to go on.
     ///
     /// # Errors
     /// If there is no run in it, another trainer works in it, or it was begun differently.
-    pub fn resume(config: &Config, manifest: &Manifest) -> Result<Self, RunDirError> {
+    pub fn resume(
+        config: &Config,
+        manifest: &Manifest,
+        changes: Changes,
+    ) -> Result<(Self, Vec<Difference>), RunDirError> {
         let path = config.run.dir.clone();
         if !path.join(CONFIG).exists() {
             return Err(RunDirError::Absent(path));
@@ -156,12 +168,25 @@ impl RunDir {
         let lock = Lock::take(&path)?;
         let mut differences = Config::recall(path.join(CONFIG))?.differences(config);
         differences.extend(manifest::differences(&Manifest::load(&path)?, manifest));
-        if !differences.is_empty() {
-            return Err(RunDirError::Different { path, differences });
+        let accepted = |difference: &Difference| match changes {
+            Changes::Refused => false,
+            Changes::Accepted => difference.negotiable,
+        };
+        if differences.iter().all(accepted) {
+            Ok((Self { path, _lock: lock }, differences))
+        } else {
+            Err(RunDirError::Different { path, differences })
         }
-        manifest.save(&path)?;
-        write_atomically(path.join(CONFIG), config.to_toml().as_bytes())?;
-        Ok(Self { path, _lock: lock })
+    }
+
+    /// Writes down what the run is.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn describe(&self, config: &Config, manifest: &Manifest) -> Result<(), RunDirError> {
+        manifest.save(&self.path)?;
+        // Last: with it there is a run in the directory.
+        Ok(write_atomically(self.path.join(CONFIG), config.to_toml().as_bytes())?)
     }
 
     /// Where it is.

@@ -38,13 +38,17 @@ impl Scene {
     fn manifest(&self) -> Manifest {
         manifest_of(&self.config).unwrap()
     }
+
+    fn resume(&self) -> Result<(RunDir, Vec<Difference>), RunDirError> {
+        RunDir::resume(&self.config, &self.manifest(), Changes::Refused)
+    }
 }
 
 #[test]
 fn a_run_is_begun_once_and_resumed() {
     let mut scene = scene();
     let manifest = scene.manifest();
-    assert!(matches!(RunDir::resume(&scene.config, &manifest), Err(RunDirError::Absent(_))));
+    assert!(matches!(scene.resume(), Err(RunDirError::Absent(_))));
     let run = RunDir::begin(&scene.config, &manifest).unwrap();
     assert_eq!(Config::recall(run.path().join(CONFIG)).unwrap(), scene.config);
     drop(run);
@@ -56,7 +60,9 @@ fn a_run_is_begun_once_and_resumed() {
     drop(run);
     assert!(matches!(RunDir::begin(&scene.config, &manifest), Err(RunDirError::Taken(_))));
     scene.config.run.max_steps = 5;
-    let run = RunDir::resume(&scene.config, &manifest).unwrap();
+    let (run, changes) = scene.resume().unwrap();
+    assert!(changes.is_empty(), "budgets are free");
+    run.describe(&scene.config, &manifest).unwrap();
     assert_eq!(Config::recall(run.path().join(CONFIG)).unwrap().run.max_steps, 5);
 }
 
@@ -65,12 +71,12 @@ fn two_trainers_do_not_share_a_directory() {
     let scene = scene();
     let run = RunDir::begin(&scene.config, &scene.manifest()).unwrap();
     assert_eq!(holder(run.path()), Some(std::process::id()));
-    let error = RunDir::resume(&scene.config, &scene.manifest()).unwrap_err().to_string();
+    let error = scene.resume().unwrap_err().to_string();
     assert!(error.starts_with("another trainer works in "), "{error}");
     assert!(error.contains(&format!("(process {})", std::process::id())), "{error}");
     drop(run);
     assert_eq!(holder(&scene.config.run.dir), None);
-    assert!(RunDir::resume(&scene.config, &scene.manifest()).is_ok());
+    assert!(scene.resume().is_ok());
 }
 
 #[test]
@@ -81,7 +87,7 @@ fn what_changed_is_named() {
     fs::write(scene.home.path().join("a.de"), "longer than before").unwrap();
     fs::write(scene.home.path().join("d.de"), "dev sets may change").unwrap();
     scene.config.optimiser.clip_norm = 1.0;
-    let error = RunDir::resume(&scene.config, &scene.manifest()).unwrap_err().to_string();
+    let error = scene.resume().unwrap_err().to_string();
     let expected = [
         format!("the run in {} was begun differently:", path.display()),
         "`optimiser.clip_norm` was 0.0 and is 1.0".to_owned(),
@@ -96,13 +102,36 @@ fn what_changed_is_named() {
 }
 
 #[test]
+fn what_is_negotiable_is_accepted_on_request() {
+    let mut scene = scene();
+    let path = RunDir::begin(&scene.config, &scene.manifest()).unwrap().path().to_owned();
+    let begun = fs::read(path.join(CONFIG)).unwrap();
+    scene.config.optimiser.clip_norm = 1.0;
+    scene.config.optimiser.schedule.peak /= 2.0;
+    assert!(matches!(scene.resume(), Err(RunDirError::Different { .. })));
+    let accept =
+        |config: &Config| RunDir::resume(config, &manifest_of(config).unwrap(), Changes::Accepted);
+    let (_, accepted) = accept(&scene.config).unwrap();
+    let accepted: Vec<String> = accepted.iter().map(ToString::to_string).collect();
+    assert_eq!(accepted.len(), 2, "{accepted:?}");
+    assert_eq!(accepted[0], "`optimiser.clip_norm` was 0.0 and is 1.0");
+    assert_eq!(fs::read(path.join(CONFIG)).unwrap(), begun, "nothing is written yet");
+    scene.config.batch.tokens += 1;
+    let refused = accept(&scene.config).unwrap_err();
+    assert!(
+        matches!(refused, RunDirError::Different { differences, .. } if differences.len() == 3)
+    );
+}
+
+#[test]
 fn more_training_data_are_other_training_data() {
     let scene = scene();
     RunDir::begin(&scene.config, &scene.manifest()).unwrap();
     let mut manifest = scene.manifest();
     manifest.config["data"]["train"]["source"].as_array_mut().unwrap().push("b".into());
     manifest.data.insert(1, DataFile { path: "b".into(), bytes: 1, sha256: hash_bytes(b"b") });
-    let error = RunDir::resume(&scene.config, &manifest).unwrap_err().to_string();
+    let error = RunDir::resume(&scene.config, &manifest, Changes::Accepted);
+    let error = error.unwrap_err().to_string();
     assert!(error.ends_with("there were 2 files of training data and are 3"), "{error}");
 }
 

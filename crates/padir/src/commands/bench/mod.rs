@@ -1,5 +1,6 @@
 //! `padir bench`: speed as ratios, measured in one run.
 
+mod peer;
 mod train;
 
 use anyhow::Result;

@@ -4,12 +4,11 @@
 //! machine does falls on both. Tokens are real ones, of sources and targets; padding counts for nothing.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use padir_text::batch::{BatchReader, Position, Rank};
 use padir_text::vocab::Vocabulary;
 use padir_train::config::Config;
@@ -22,9 +21,9 @@ use padir_train::trainer::device;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::commands::train::peak_memory;
+use super::peer::Peer;
+use crate::commands::train::{peak_memory, with_threads};
 use crate::console::Console;
-use crate::hint::WithHint;
 
 /// Measure training.
 ///
@@ -66,6 +65,8 @@ pub(crate) struct Train {
 struct Report {
     parameters: u64,
     threads: usize,
+    /// Batches of a step.
+    accumulate: u32,
     steps: u32,
     rounds: u32,
     /// Medians over rounds.
@@ -87,18 +88,22 @@ struct Report {
 impl Train {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let config = Config::read(&self.config, &self.set)?;
+        with_threads(config.run.threads, || self.measure(console, &config))?
+    }
+
+    fn measure(&self, console: &Console, config: &Config) -> Result<()> {
         let vocabulary = Vocabulary::load(&config.data.vocabulary)?;
         let scratch = tempfile::tempdir()?;
-        let batches = self.batches(&config, &vocabulary, scratch.path())?;
+        let batches = self.batches(config, &vocabulary, scratch.path())?;
         let model = config.model_config(&vocabulary);
-        let network = padir_model::Network::initialise(&model, config.run.seed, &device(&config)?)?;
-        let mut learner = Learner::new(network, &config);
+        let network = padir_model::Network::initialise(&model, config.run.seed, &device(config)?)?;
+        let mut learner = Learner::new(network, config);
         let dump = self.dump.clone().unwrap_or_else(|| scratch.path().join("peer"));
         if self.dump.is_some() || self.peer.is_some() {
             write_dump(&dump, &learner, &batches)?;
         }
         let mut peer =
-            self.peer.as_ref().map(|command| Peer::start(command, &dump, &config)).transpose()?;
+            self.peer.as_ref().map(|command| Peer::start(command, &dump, config)).transpose()?;
         let description = peer.as_mut().map(Peer::describe).transpose()?;
 
         let progress = console.progress("turns", u64::from(self.rounds) + 1);
@@ -124,8 +129,9 @@ impl Train {
         }
         progress.finish_and_clear();
         drop(peer);
-        let work = batches.iter().map(|pairs| step_work(&config, &model, pairs)).sum::<f64>()
-            / batches.len() as f64;
+        let work =
+            batches.iter().flatten().map(|pairs| step_work(config, &model, pairs)).sum::<f64>()
+                / batches.len() as f64;
         let floor = median(share.iter().map(|(gflops, _)| work / gflops).collect());
         let step = median(share.iter().map(|(_, seconds)| *seconds).collect());
         let tokens_per_second = median(ours.clone());
@@ -134,6 +140,7 @@ impl Train {
         let report = Report {
             parameters: model.parameter_count(),
             threads: rayon::current_num_threads(),
+            accumulate: config.optimiser.accumulate,
             steps: self.steps,
             rounds: self.rounds,
             tokens_per_second,
@@ -151,123 +158,63 @@ impl Train {
         report.show(console)
     }
 
-    /// As many batches as a turn has steps, or all of the first epoch.
+    /// The batches of each step: as many steps as a turn has, or all of the first epoch.
     fn batches(
         &self,
         config: &Config,
         vocabulary: &Vocabulary,
         scratch: &Path,
-    ) -> Result<Vec<Pairs>> {
-        let shards = data::shards(config, vocabulary, scratch)?;
+    ) -> Result<Vec<Vec<Pairs>>> {
+        let shards = data::shards(config, vocabulary, scratch, &AtomicBool::new(false))?;
+        let accumulate = config.optimiser.accumulate as usize;
         let reader = BatchReader::new(shards, config.batch_config(), Rank(0))?;
         let batches: Vec<Pairs> = reader
             .batches(Position::default(), Some(1))
-            .take(self.steps as usize)
+            .take(accumulate.saturating_mul(self.steps as usize))
             .map(|batch| batch.map(|batch| Pairs::from(&batch)))
             .collect::<Result<_, _>>()?;
-        ensure!(!batches.is_empty(), "there is no batch in the training data");
-        Ok(batches)
+        let steps: Vec<Vec<Pairs>> = batches.chunks(accumulate).map(<[Pairs]>::to_vec).collect();
+        ensure!(!steps.is_empty(), "there is no batch in the training data");
+        Ok(steps)
     }
 
     /// Seconds, tokens and the first loss of a turn.
     fn turn(
         &self,
         learner: &mut Learner,
-        batches: &[Pairs],
+        batches: &[Vec<Pairs>],
         next: &mut usize,
     ) -> Result<(f64, usize, f64)> {
         let start = Instant::now();
         let mut tokens = 0;
         let mut first = f64::NAN;
         for step in 0..self.steps {
-            let pairs = &batches[*next % batches.len()];
-            let report = learner.learn(std::slice::from_ref(pairs))?;
+            let parts = &batches[*next % batches.len()];
+            let report = learner.learn(parts)?;
             if step == 0 {
                 first = report.tally.mean_loss();
             }
-            tokens += pairs.tokens();
+            tokens += parts.iter().map(Pairs::tokens).sum::<usize>();
             *next += 1;
         }
         Ok((start.elapsed().as_secs_f64(), tokens, first))
     }
 }
 
-fn write_dump(directory: &Path, learner: &Learner, batches: &[Pairs]) -> Result<()> {
+fn write_dump(directory: &Path, learner: &Learner, batches: &[Vec<Pairs>]) -> Result<()> {
     state::export(directory, learner, &padir_checkpoint::Extras::default())?;
     let mut text = String::new();
     let rows = |side: &padir_model::Sentences| side.iter().map(<[u32]>::to_vec).collect::<Vec<_>>();
-    for pairs in batches {
-        text +=
-            &json!({"source": rows(&pairs.sources), "target": rows(&pairs.targets)}).to_string();
-        text.push('\n');
+    for (step, parts) in batches.iter().enumerate() {
+        // Empty batches, which fill up small pools, mean nothing to a peer.
+        for pairs in parts.iter().filter(|pairs| !pairs.is_empty()) {
+            let (source, target) = (rows(&pairs.sources), rows(&pairs.targets));
+            text += &json!({"step": step, "source": source, "target": target}).to_string();
+            text.push('\n');
+        }
     }
     padir_base::file::write_atomically(directory.join("batches.jsonl"), text.as_bytes())?;
     Ok(())
-}
-
-/// Another program that trains.
-struct Peer {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
-
-impl Peer {
-    fn start(command: &str, directory: &Path, config: &Config) -> Result<Self> {
-        let mut words = command.split_whitespace();
-        let program = words.next().context("--peer is empty")?;
-        let optimiser = match config.optimiser.algorithm {
-            padir_train::config::Algorithm::Adafactor { .. } => "adafactor",
-            padir_train::config::Algorithm::Adamw { .. } => "adamw",
-        };
-        let mut child = Command::new(program)
-            .args(words)
-            .arg(directory)
-            .args(["--optimizer", optimiser])
-            .arg("--threads")
-            .arg(rayon::current_num_threads().to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot start {program}"))
-            .hint(
-                "--peer \"python bench/pytorch_train.py\" needs PyTorch, see the head of that file",
-            )?;
-        let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().context("the peer has no output")?);
-        Ok(Self { child, input, output })
-    }
-
-    fn ask(&mut self, command: &Value) -> Result<Value> {
-        let input = self.input.as_mut().context("the peer has ended")?;
-        writeln!(input, "{command}").context("the peer does not listen")?;
-        input.flush()?;
-        let mut line = String::new();
-        ensure!(self.output.read_line(&mut line)? > 0, "the peer ended without an answer");
-        serde_json::from_str(&line).with_context(|| format!("the peer answered {line:?}"))
-    }
-
-    fn describe(&mut self) -> Result<Value> {
-        self.ask(&json!({"describe": true}))
-    }
-
-    /// Tokens per second and peak memory.
-    fn run(&mut self, steps: u32) -> Result<(f64, Option<f64>)> {
-        let answer = self.ask(&json!({"run": steps}))?;
-        let number = |key: &str| answer[key].as_f64();
-        let speed =
-            number("tokens").zip(number("seconds")).map(|(tokens, seconds)| tokens / seconds);
-        let speed = speed.with_context(|| format!("the peer answered {answer}"))?;
-        Ok((speed, number("peak_rss_bytes")))
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // The end of its input ends it.
-        self.input = None;
-        let _ = self.child.wait();
-    }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -1,0 +1,57 @@
+//! `padir train` from outside: a run survives its death, and says what is wrong with its configuration.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+
+mod bench;
+mod faults;
+mod scene;
+#[cfg(unix)]
+mod signals;
+
+use std::fs;
+
+use scene::{CONFIG, folder, lines, padir, record, run, succeed, wait_until};
+
+#[test]
+fn a_killed_run_goes_on_as_if_nothing_had_happened() {
+    let folder = folder();
+    let folder = folder.path();
+    succeed(folder, &["train", "config.toml", "--set", "run.dir=whole"]);
+    let mut child =
+        padir(folder, &["train", "config.toml", "--quiet", "--threads", "1"]).spawn().unwrap();
+    wait_until("nine lines", || lines(folder, "run") >= 9);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!folder.join("run/final").exists(), "the run was over before it was killed");
+    succeed(folder, &["train", "config.toml", "--resume"]);
+    assert_eq!(record(folder, "whole"), record(folder, "run"));
+    let model = |run: &str| fs::read(folder.join(run).join("final/model.safetensors")).unwrap();
+    assert!(model("whole") == model("run"), "the models differ");
+}
+
+#[test]
+fn all_faults_of_a_configuration_are_reported_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = CONFIG.replace("peak = 0.01", "peek = 0.01").replace("d_ff = 64", "d_ff = \"wide\"");
+    fs::write(folder.path().join("config.toml"), text).unwrap();
+    let output = run(folder.path(), &["train", "config.toml"]);
+    assert!(!output.status.success());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    for part in
+        ["config.toml:3:", "peek", "config.toml:14:", "d_ff", "vocab/spiece.model", "--manual"]
+    {
+        assert!(errors.contains(part), "{part} is not in\n{errors}");
+    }
+    assert!(!folder.path().join("run").exists());
+}
+
+#[test]
+fn the_manual_lists_every_section() {
+    let folder = tempfile::tempdir().unwrap();
+    let manual = succeed(folder.path(), &["train", "--manual"]).stdout;
+    let manual = String::from_utf8(manual).unwrap();
+    for section in
+        ["[data]", "[model]", "[objective]", "[optimiser]", "[batch]", "[run]", "[device]"]
+    {
+        assert!(manual.contains(section), "{section}");
+    }
+}

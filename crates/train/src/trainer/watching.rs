@@ -1,0 +1,136 @@
+//! What is measured on the way: lines of the record, dev sets, the best model.
+
+use std::time::Instant;
+
+use super::speed::Speedometer;
+use super::{Moment, TrainError, Trainer};
+use crate::decoding::Decoding;
+use crate::devset::{DevSet, Evaluation};
+use crate::objective::Tally;
+use crate::record::{Kind, Row};
+use crate::state;
+
+/// Whether an evaluation came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evaluated {
+    /// It is in the record.
+    Wholly,
+    /// The run was stopped in the middle of it: there is no trace of it.
+    No,
+}
+
+impl Trainer<'_> {
+    /// Tells of a step, and writes a line if it is time for one.
+    pub(super) fn record(&mut self, rate: f64, norm: f64, epoch: u32) -> Result<(), TrainError> {
+        let step = self.progress.step;
+        let due = step.is_multiple_of(self.config.run.log_every);
+        let now = Instant::now();
+        let speed = self.speed.read(now);
+        let tally = self.progress.tally;
+        self.observer.stepped(&Moment {
+            step,
+            last: self.config.run.step_limit(),
+            epoch,
+            loss: tally.mean_loss(),
+            speed,
+            rate,
+            seconds: self.progress.seconds,
+            recorded: due,
+        });
+        if due {
+            let mut row = Row::now(Kind::Train, step, self.progress.seconds, self.progress.tokens)
+                .with("loss", tally.mean_loss())
+                .with("entropy", tally.mean_entropy())
+                .with("accuracy", tally.accuracy())
+                .with("rate", rate)
+                .with("norm", norm)
+                .with("epoch", f64::from(epoch))
+                .with("tokens_per_second", speed);
+            if let Some(accuracy) = tally.length_accuracy() {
+                row = row.with("length_accuracy", accuracy);
+            }
+            self.recorder.append(&row)?;
+            self.progress.tally = Tally::default();
+            self.speed = Speedometer::start(now);
+        }
+        Ok(())
+    }
+
+    /// Whether this step is one to evaluate and was not.
+    pub(super) fn owes_evaluation(&self) -> bool {
+        let step = self.progress.step;
+        step > 0
+            && step.is_multiple_of(self.config.run.eval_every)
+            && self.progress.evaluated != step
+            && !self.is_stopped()
+    }
+
+    /// Evaluates all dev sets, or none if the run is stopped meanwhile.
+    pub(super) fn evaluate(&mut self) -> Result<Evaluated, TrainError> {
+        let pause = Instant::now();
+        self.learner.swap_average();
+        let found = self.measure();
+        self.learner.swap_average();
+        let Some(found) = found else { return Ok(Evaluated::No) };
+        let step = self.progress.step;
+        let mut row = Row::now(Kind::Eval, step, self.progress.seconds, self.progress.tokens);
+        for (set, evaluation) in &found {
+            row = add(row, set, evaluation);
+            self.observer.evaluated(step, set, evaluation);
+        }
+        self.progress.evaluated = step;
+        self.judge(&row)?;
+        self.recorder.append(&row)?;
+        // Evaluations are no part of the speed of training.
+        self.speed.pause(pause, Instant::now());
+        Ok(Evaluated::Wholly)
+    }
+
+    fn measure(&self) -> Option<Vec<(String, Evaluation)>> {
+        let decoding = Decoding {
+            settings: self.config.run.decode,
+            fused: self.learner.fused(),
+            stop: self.stop,
+        };
+        let (network, objective) = (self.learner.network(), self.learner.objective());
+        let evaluate = |set: &DevSet| {
+            Some((set.name.clone(), set.evaluate(network, objective, decoding, &self.vocabulary)?))
+        };
+        self.dev_sets.iter().map(evaluate).collect()
+    }
+
+    /// Keeps the model if it is the best so far.
+    fn judge(&mut self, row: &Row) -> Result<(), TrainError> {
+        let Some(metric) = &self.config.run.metric else { return Ok(()) };
+        let Some(&value) = row.values.get(&metric.to_string()) else {
+            return Err(TrainError::Unmeasured { step: row.step, metric: metric.to_string() });
+        };
+        if self.progress.best.is_none_or(|best| metric.improves(best, value)) {
+            self.progress.best = Some(value);
+            self.progress.best_step = self.progress.step;
+            self.progress.waited = 0;
+            let place = self.directory.path().join("best");
+            state::export(&place, &self.learner, &self.extras()).map_err(TrainError::Save)?;
+        } else {
+            self.progress.waited += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the numbers of a dev set to a row.
+fn add(row: Row, set: &str, evaluation: &Evaluation) -> Row {
+    let name = |measure: &str| format!("{set}.{measure}");
+    let tally = &evaluation.tally;
+    let mut row = row
+        .with(name("loss"), tally.mean_loss())
+        .with(name("entropy"), tally.mean_entropy())
+        .with(name("accuracy"), tally.accuracy());
+    if let Some(accuracy) = tally.length_accuracy() {
+        row = row.with(name("length_accuracy"), accuracy);
+    }
+    for (measure, value) in &evaluation.scores {
+        row = row.with(name(measure), *value);
+    }
+    row
+}
