@@ -1,6 +1,7 @@
 //! `padir bench`: speed as ratios, measured in one run.
 
 mod peer;
+mod program;
 mod train;
 
 use anyhow::Result;
