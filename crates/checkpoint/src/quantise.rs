@@ -34,7 +34,8 @@ pub(crate) fn quantise(numbers: &[f32], columns: usize) -> (Vec<i8>, Vec<f32>) {
     for row in numbers.chunks_exact(columns.max(1)) {
         let most = row.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
         let inverse = if most > 0.0 { LIMIT / most } else { 0.0 };
-        bytes.extend(row.iter().map(|number| (number * inverse).round().clamp(-LIMIT, LIMIT) as i8));
+        bytes
+            .extend(row.iter().map(|number| (number * inverse).round().clamp(-LIMIT, LIMIT) as i8));
         scales.push(most / LIMIT);
     }
     (bytes, scales)

@@ -83,7 +83,14 @@ pub(crate) fn largest(x: &[f32]) -> f32 {
 #[expect(clippy::inline_always, reason = "must be compiled with its caller's features")]
 pub(crate) fn first_at_least(x: &[f32], least: f32) -> usize {
     let (whole, rest) = x.as_chunks::<LANES>();
-    let block = |x: &[f32; LANES]| x.iter().fold(false, |found, &x| found | (x >= least));
+    // Without a way out of the loop, so that it becomes one comparison of all lanes.
+    let block = |x: &[f32; LANES]| {
+        let mut found = false;
+        for &x in x {
+            found |= x >= least;
+        }
+        found
+    };
     let skipped = LANES * whole.iter().position(block).unwrap_or(whole.len());
     let tail = if skipped < LANES * whole.len() { &x[skipped..] } else { rest };
     tail.iter().position(|&x| x >= least).map_or(0, |place| skipped + place)

@@ -289,3 +289,43 @@ fn a_closed_pipe_ends_quietly() {
     assert!(output.status.success());
     assert_eq!(text(&output.stderr), "");
 }
+
+#[test]
+fn a_quantised_model_translates_like_the_original_in_8_bits() {
+    let house = House::build();
+    for model in ["ar", "padir"] {
+        let made = house.run_any(&["quantize", model, "--output", "small", "--json"], b"");
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        let report: Value = serde_json::from_slice(&made.stdout).unwrap();
+        let bytes = |key: &str| report[key].as_u64().unwrap();
+        assert!(3 * bytes("bytes") < bytes("bytes_before"), "{report}");
+        let whole = house.translate(&["--model", model, "--int8"], SENTENCES);
+        assert_eq!(house.translate(&["--model", "small", "--int8"], SENTENCES), whole, "{model}");
+        assert_eq!(house.translate(&["--model", "small"], SENTENCES).lines().count(), 6);
+        fs::remove_dir_all(house.path("small")).unwrap();
+    }
+}
+
+#[test]
+fn decoding_can_be_measured() {
+    let house = House::build();
+    let arguments = "bench decode --random tiny --vocabulary 300 --length 4 --sentences 2 --steps 2 \
+                     --lengths 1 --batches 2 --only greedy,PaDIR --plot p.svg --json";
+    let output = house.run_any(&arguments.split_whitespace().collect::<Vec<_>>(), b"");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let latencies = report["latencies"].as_array().unwrap();
+    let names: Vec<&str> = latencies.iter().map(|l| l["system"].as_str().unwrap()).collect();
+    assert_eq!(names, ["AR greedy f32", "PaDIR 2 × 1 f32", "AR greedy int8", "PaDIR 2 × 1 int8"]);
+    for latency in latencies {
+        assert!(latency["p50"].as_f64().unwrap() > 0.0);
+        assert!(latency["p99"].as_f64() >= latency["p50"].as_f64());
+    }
+    assert!(fs::read_to_string(house.path("p.csv")).unwrap().lines().count() > 1);
+    let texts = house.path("texts");
+    fs::write(&texts, SENTENCES).unwrap();
+    let arguments = "bench decode --ar ar --padir padir --texts texts --sentences 2 --steps 1 --batches 1 --only 5";
+    let output = house.run_any(&arguments.split_whitespace().collect::<Vec<_>>(), b"");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("PaDIR 1 × 5 pruned int8"), "{}", text(&output.stdout));
+}

@@ -106,12 +106,12 @@ impl TensorFile {
         }
         let scales = self.read_plain(&scale_of(name))?;
         let (rows, found) = (scales.len(), numbers.len());
-        if rows == 0 || !found.is_multiple_of(rows) {
+        if rows == 0 || found == 0 || !found.is_multiple_of(rows) {
             let (name, shape) = (scale_of(name), vec![rows]);
             return Err(self.error(TensorFault::Length { name, shape, found }));
         }
         let mut numbers = numbers.into_owned();
-        for (row, scale) in numbers.chunks_exact_mut(found / rows).zip(scales.iter()) {
+        for (row, &scale) in numbers.chunks_exact_mut(found / rows).zip(&*scales) {
             row.iter_mut().for_each(|number| *number *= scale);
         }
         Ok(Cow::Owned(numbers))
@@ -238,6 +238,36 @@ mod tests {
             let error = file.read("a").unwrap_err().to_string();
             assert!(error.ends_with(&format!("tensor \"a\" holds {bad} at index 1")), "{error}");
             assert!(file.read("b").is_err());
+        }
+    }
+
+    #[test]
+    fn matrices_in_8_bits_are_multiplied_by_the_scales_of_their_rows() {
+        let matrix = |shape: &str, scale: &str, scales: usize| {
+            let end = 4 + 4 * scales;
+            format!(
+                r#"{{"w":{{"dtype":"I8","shape":{shape},"data_offsets":[0,4]}},
+                    "w.{scale}":{{"dtype":"F32","shape":[{scales}],"data_offsets":[4,{end}]}}}}"#
+            )
+        };
+        let read = |json: &str, scales: &[f32]| {
+            let mut data = vec![1, 0xff, 63, 0xc1];
+            data.extend(scales.iter().flat_map(|s| s.to_le_bytes()));
+            let (_directory, path) = written(&with_header(json, &data));
+            let file = TensorFile::open(&path).unwrap();
+            file.read("w").map(Cow::into_owned).map_err(|error| error.to_string())
+        };
+        let whole = read(&matrix("[2,2]", "scale", 2), &[0.5, 2.0]).unwrap();
+        assert_eq!(whole, [0.5, -0.5, 126.0, -126.0]);
+        let cases = [
+            ("no scales", read(&matrix("[2,2]", "other", 2), &[0.5, 2.0]), "lacks the tensor"),
+            ("none", read(&matrix("[2,2]", "scale", 0), &[]), "cannot hold 4 numbers"),
+            ("three", read(&matrix("[2,2]", "scale", 3), &[1.0; 3]), "cannot hold 4 numbers"),
+            ("NaN", read(&matrix("[2,2]", "scale", 2), &[f32::NAN; 2]), "holds NaN"),
+        ];
+        for (name, result, expected) in cases {
+            let error = result.expect_err(name);
+            assert!(error.contains(expected), "{name}: {error}");
         }
     }
 

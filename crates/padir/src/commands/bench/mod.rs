@@ -1,5 +1,6 @@
 //! `padir bench`: speed as ratios, measured in one run.
 
+mod decode;
 mod peer;
 mod program;
 mod train;
@@ -12,6 +13,7 @@ use crate::console::Console;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir bench train config.toml
+  padir bench decode --random paper --length 30
   padir bench train config.toml --peer \"python bench/pytorch_train.py\" --rounds 5")]
 pub(crate) struct Bench {
     #[command(subcommand)]
@@ -20,12 +22,14 @@ pub(crate) struct Bench {
 
 #[derive(clap::Subcommand)]
 enum What {
+    Decode(decode::Decode),
     Train(train::Train),
 }
 
 impl Bench {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         match self.what {
+            What::Decode(command) => command.run(console),
             What::Train(command) => command.run(console),
         }
     }
