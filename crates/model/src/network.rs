@@ -278,13 +278,14 @@ impl Network {
         let parts = &self.parts.decoder;
         let rows = &inputs.rows;
         let parallel = self.config.parallel();
-        let mut x = ops::embed(pass, &self.parts.shared, &inputs.ids, rows, pass.drop());
+        let drop = pass.drop();
+        let mut x = ops::embed(pass, &self.parts.shared, &inputs.ids, rows, drop);
         if let Some(positions) =
             parts.positions.as_ref().filter(|_| parallel.is_some_and(|p| p.learned_positions))
         {
             let places = rows.lengths().flat_map(|length| 0..length as u32).collect();
-            // Positions repeat, so this is an embedding like any other.
-            x = x + ops::embed(pass, positions, &Arc::new(places), rows, Dropout::NONE);
+            // Positions repeat, so this is an embedding like any other. With one mask for both, what is dropped is their sum.
+            x = x + ops::embed(pass, positions, &Arc::new(places), rows, drop);
         }
         let both_ways = parallel.is_some();
         for block in &parts.blocks {

@@ -16,6 +16,9 @@ use tempfile::TempDir;
 const SENTENCES: &str =
     "one two three\nfour\n\n  five six  \nseven eight nine ten\none two three\n";
 
+/// Something that happens to a model's directory.
+type Damage<'a> = &'a dyn Fn(&Path);
+
 /// A directory with a vocabulary and a random model of each kind.
 struct House {
     directory: TempDir,
@@ -223,7 +226,7 @@ fn bad_input_is_named_by_file_and_line() {
 #[test]
 fn damaged_models_are_refused() {
     let house = House::build();
-    let spoil = |name: &str, change: &dyn Fn(&Path)| {
+    let spoil = |name: &str, change: Damage<'_>| {
         let _ = fs::remove_dir_all(house.path("spoilt"));
         house.make_model("spoilt", DecoderKind::Parallel);
         change(&house.path("spoilt"));
@@ -231,7 +234,7 @@ fn damaged_models_are_refused() {
         assert_eq!(out, "", "{name}");
         error
     };
-    let cases: [(&str, &dyn Fn(&Path), &str); 5] = [
+    let cases: [(&str, Damage<'_>, &str); 5] = [
         ("truncated", &|d| shorten(&d.join("model.safetensors")), "model.safetensors"),
         (
             "no weights",

@@ -112,7 +112,9 @@ impl TensorFile {
         }
         let mut numbers = numbers.into_owned();
         for (row, &scale) in numbers.chunks_exact_mut(found / rows).zip(&*scales) {
-            row.iter_mut().for_each(|number| *number *= scale);
+            for number in row {
+                *number *= scale;
+            }
         }
         Ok(Cow::Owned(numbers))
     }

@@ -7,16 +7,21 @@ use padir_checkpoint::ModelConfig;
 use padir_model::ops::Targets;
 use padir_model::{DropoutKey, Gradients, Network, Pass, Sentences};
 
-pub const VOCABULARY: usize = 37;
+pub(crate) const VOCABULARY: usize = 37;
 
 /// What a pass gave: the loss, its parts, the gradients by parameter.
-pub struct Outcome {
-    pub loss: f64,
-    pub best: Vec<u32>,
-    pub gradients: Vec<Vec<f32>>,
+pub(crate) struct Outcome {
+    pub(crate) loss: f64,
+    pub(crate) best: Vec<u32>,
+    pub(crate) gradients: Vec<Vec<f32>>,
 }
 
-pub fn run(network: &Network, fused: bool, dropout: Option<DropoutKey>, batch: &Batch) -> Outcome {
+pub(crate) fn run(
+    network: &Network,
+    fused: bool,
+    dropout: Option<DropoutKey>,
+    batch: &Batch,
+) -> Outcome {
     let store = Arc::new(network.gradients());
     let pass = Pass::training(fused, dropout, Arc::clone(&store));
     let encoded = network.encode(&pass, &batch.sources);
@@ -35,14 +40,14 @@ pub fn run(network: &Network, fused: bool, dropout: Option<DropoutKey>, batch: &
     Outcome { loss, best: outcome.best, gradients }
 }
 
-pub struct Batch {
-    pub sources: Sentences,
-    pub inputs: Sentences,
-    pub targets: Arc<Targets>,
+pub(crate) struct Batch {
+    pub(crate) sources: Sentences,
+    pub(crate) inputs: Sentences,
+    pub(crate) targets: Arc<Targets>,
 }
 
 impl Batch {
-    pub fn random(stream: &mut Stream, sources: &[usize], targets: &[usize]) -> Self {
+    pub(crate) fn random(stream: &mut Stream, sources: &[usize], targets: &[usize]) -> Self {
         let mut sentences = |lengths: &[usize]| {
             let rows: Vec<Vec<u32>> = lengths
                 .iter()
@@ -60,7 +65,7 @@ impl Batch {
     }
 }
 
-pub fn shrink(mut config: ModelConfig) -> ModelConfig {
+pub(crate) fn shrink(mut config: ModelConfig) -> ModelConfig {
     config.symbols.length = Some(padir_base::TokenId(VOCABULARY as u32 - 3));
     config.d_model = 24;
     config.d_kv = 10;

@@ -33,6 +33,7 @@ const INTERRUPTED: i32 = 130;
   padir train en-de.toml --resume
   padir train en-de.toml --resume --accept-changes --set optimiser.clip_norm=1
   tensorboard --logdir runs")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Train {
     /// The configuration.
     #[arg(value_name = "CONFIG", required_unless_present = "manual")]

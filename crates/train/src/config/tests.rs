@@ -117,6 +117,7 @@ fn settings_arrive() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of all faults")]
 fn each_fault_is_told_with_its_line() {
     let cases = [
         ("[batch]\ntokenz = 3", "c.toml:13: `batch.tokenz` is not a key; is `tokens` meant?"),

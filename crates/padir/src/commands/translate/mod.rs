@@ -36,6 +36,7 @@ use watch::Watch;
   padir translate --model runs/en-de/best --nbest 5 --scores \"Two men are talking.\"
   padir translate --model runs/en-de/best --watch \"Two men are talking.\"
   padir translate --model runs/en-de/best --set halt.rule=confident --set halt.min_log_prob=-0.05 < test.en")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Translate {
     /// What to translate; stdin if there is nothing.
     #[arg(value_name = "TEXT", conflicts_with = "files")]

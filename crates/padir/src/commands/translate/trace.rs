@@ -1,5 +1,6 @@
 //! Every step of every hypothesis, as JSON lines.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,8 +43,7 @@ impl Trace {
         if self.failure.is_some() {
             return;
         }
-        let piece =
-            |&id| self.vocabulary.piece(id).map_or_else(String::new, |piece| piece.into_owned());
+        let piece = |&id| self.vocabulary.piece(id).map_or_else(String::new, Cow::into_owned);
         let pieces = event.tokens.iter().map(piece).collect();
         let entry = Entry { line: place.text, part: place.part, event, pieces };
         let written = serde_json::to_writer(&mut self.out, &entry).map_err(io::Error::from);

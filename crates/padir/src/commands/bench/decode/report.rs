@@ -1,5 +1,7 @@
 //! What was measured, as a table, as JSON and as a picture.
 
+use std::fmt::Write as _;
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -81,7 +83,6 @@ impl Report {
             return console.print_json(self);
         }
         let mut out = console.out();
-        use std::io::Write;
         let memory = self.peak_memory.map_or(String::new(), |m| format!(", peak {} MB", m >> 20));
         writeln!(
             out,
@@ -118,7 +119,7 @@ impl Report {
     }
 
     /// One row per system, one column per size.
-    fn write_throughput(&self, out: &mut impl std::io::Write) -> Result<()> {
+    fn write_throughput(&self, out: &mut impl Write) -> Result<()> {
         if self.throughput.is_empty() {
             return Ok(());
         }
@@ -148,7 +149,7 @@ impl Report {
         let mut csv = "system,batch,tokens_per_second\n".to_owned();
         for (system, points) in self.curves() {
             for (batch, speed) in &points {
-                csv += &format!("{system},{batch},{speed}\n");
+                let _ = writeln!(csv, "{system},{batch},{speed}");
             }
             panel = panel.with(Series::line(system, points.iter().map(|&(b, s)| (b as f64, s))));
         }
