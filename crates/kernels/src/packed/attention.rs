@@ -199,6 +199,7 @@ impl Attention<'_> {
                 b: &keys[panel * PANEL * self.width..],
                 b_step: PANEL,
                 b_panel: PANEL * self.width,
+                more: false,
             };
             tile::singles(found, tile.len(), panels, factors, &mut sums);
             for (r, row) in tile.enumerate() {
@@ -234,6 +235,7 @@ impl Attention<'_> {
                 b: &values[panel * PANEL..],
                 b_step: self.value_stride,
                 b_panel: PANEL,
+                more: false,
             };
             tile::singles(found, tile.len(), panels, factors, &mut sums);
             for (r, row) in tile.enumerate() {

@@ -50,6 +50,15 @@ pub(super) unsafe fn singles(
 unsafe fn single_tile<const R: usize, const P: usize>(factors: &Singles<'_>, sums: &mut Sums<f32>) {
     let (mut a, mut b) = (factors.a.as_ptr(), factors.b.as_ptr());
     let mut lanes = [[[_mm256_setzero_ps(); 2]; P]; R];
+    if factors.more {
+        for r in 0..R {
+            for p in 0..P {
+                let sums = sums[r * P + p].as_ptr();
+                // SAFETY: a lane has 16 places.
+                lanes[r][p] = unsafe { [_mm256_loadu_ps(sums), _mm256_loadu_ps(sums.add(8))] };
+            }
+        }
+    }
     for _ in 0..factors.k {
         let mut right: [[__m256; 2]; P] = [[_mm256_setzero_ps(); 2]; P];
         for (p, right) in right.iter_mut().enumerate() {

@@ -54,6 +54,14 @@ pub(super) unsafe fn singles(
 unsafe fn single_tile<const R: usize, const P: usize>(factors: &Singles<'_>, sums: &mut Sums<f32>) {
     let (a, b) = (factors.a.as_ptr(), factors.b.as_ptr());
     let mut lanes = [[_mm512_setzero_ps(); P]; R];
+    if factors.more {
+        for r in 0..R {
+            for p in 0..P {
+                // SAFETY: a lane has 16 places.
+                lanes[r][p] = unsafe { _mm512_loadu_ps(sums[r * P + p].as_ptr()) };
+            }
+        }
+    }
     for step in 0..factors.k {
         let mut right: [__m512; P] = [_mm512_setzero_ps(); P];
         for (p, right) in right.iter_mut().enumerate() {

@@ -7,6 +7,11 @@
 //! Logits are computed a block of 128 columns at a time and never stored whole: of each block remain, for each
 //! row, its largest logits, their maximum m and Σ e^(z−m). Blocks are a matter of the matrix's shape alone and
 //! are put together in their order, so a row's answer depends on nothing but the row.
+//!
+//! As soon as a block has as many logits as are asked for, whatever is below all of them cannot be among the answers:
+//! other blocks skip it. Which blocks come first may depend on threads; the answers do not.
+
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use padir_base::TokenId;
 use padir_base::denoise::Candidate;
@@ -14,7 +19,7 @@ use padir_base::denoise::Candidate;
 use super::grid::Grid;
 use super::product::{Packed, Tools};
 use super::{PANEL, grow};
-use crate::simd::{exponentiate, largest, vectorised};
+use crate::simd::{LANES, exponentiate, first_at_least, largest, vectorised};
 
 /// Panels of a block.
 const PANELS: usize = 8;
@@ -26,6 +31,10 @@ const ROWS: usize = 96;
 const SHALLOW: usize = 16;
 /// Most logits that are kept at a time, unless a single row has more.
 const KEPT: usize = 1 << 20;
+/// Rows that are put together by one thread at a time.
+const GROUP: usize = 8;
+/// A place that no logit took.
+const NOBODY: Scored = Scored { logit: f32::NEG_INFINITY, column: u32::MAX };
 
 /// A logit and its column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,7 +57,9 @@ pub struct Best {
     partials: Vec<Partial>,
     /// The best of each block and row.
     scored: Vec<Scored>,
-    /// Of a row, while it is put together.
+    /// What is below this has no chance in its row, as [`key`].
+    floors: Vec<AtomicU32>,
+    /// All logits of a row, while it is put together.
     merged: Vec<Scored>,
 }
 
@@ -83,8 +94,16 @@ impl Best {
         for (x, answers) in x.chunks(most * k).zip(answers.chunks_mut(most * depth)) {
             self.blocks(tools, head, scale, x, keep);
             let rows = x.len() / k;
-            for (row, answers) in answers.chunks_exact_mut(depth).enumerate() {
-                self.merge(row, rows, blocks, keep, head.outputs(), tokens, answers);
+            let remains = Remains {
+                rows,
+                keep,
+                partials: &self.partials[..blocks * rows],
+                scored: &self.scored[..blocks * rows * keep],
+            };
+            if keep == depth {
+                remains.merge(tools, tokens, answers);
+            } else {
+                remains.order(&mut self.merged, depth, tokens, answers);
             }
         }
     }
@@ -97,6 +116,11 @@ impl Best {
         head.prepare(tools, x);
         let partials = Grid::new(grow(&mut self.partials, blocks * rows), rows);
         let scored = Grid::new(grow(&mut self.scored, blocks * rows * keep), rows * keep);
+        if self.floors.len() < rows {
+            self.floors.resize_with(rows, AtomicU32::default);
+        }
+        self.floors[..rows].iter_mut().for_each(|f| *f.get_mut() = key(f32::NEG_INFINITY));
+        let floors = &self.floors;
         let tools = &*tools;
         tools.threads.run(blocks, &|block, worker| {
             let first = block * BLOCK;
@@ -112,111 +136,173 @@ impl Best {
                 let logits = grow(&mut scratch, part.len() * BLOCK);
                 head.sweep(tools, x, part.clone(), panels.clone(), |row, panel, numbers| {
                     let at = (row - from) * BLOCK + (panel - panels.start) * PANEL;
-                    let logits = &mut logits[at..at + PANEL];
-                    logits.iter_mut().zip(numbers).for_each(|(z, x)| *z = x * scale);
+                    logits[at..at + PANEL].copy_from_slice(numbers);
                 });
                 for (row, logits) in part.zip(logits.chunks_exact_mut(BLOCK)) {
                     let logits = &mut logits[..count];
-                    let most = summit(logits);
-                    select(&mut scored[row * keep..][..keep], logits, most, first as u32);
+                    let most = scale_and_peak(logits, scale);
+                    let kept = &mut scored[row * keep..][..keep];
+                    select(kept, logits, most, &floors[row], first as u32);
                     partials[row] = Partial { most, sum: exponentiate(logits, most) };
                 }
             }
         });
     }
+}
 
-    /// Puts the blocks of a row together.
-    #[expect(clippy::too_many_arguments, reason = "where the parts of a row stand")]
-    fn merge(
-        &mut self,
-        row: usize,
-        rows: usize,
-        blocks: usize,
-        keep: usize,
-        columns: usize,
+/// What remains of all blocks: block after block, row after row.
+#[derive(Clone, Copy)]
+struct Remains<'a> {
+    rows: usize,
+    /// Logits of each block and row.
+    keep: usize,
+    partials: &'a [Partial],
+    scored: &'a [Scored],
+}
+
+impl Remains<'_> {
+    /// log Σ e^z of a row.
+    fn log_z(self, row: usize) -> f64 {
+        let partials = || self.partials[row..].iter().step_by(self.rows);
+        let most = f64::from(partials().map(|p| p.most).fold(f32::NEG_INFINITY, f32::max));
+        let part = |p: &Partial| f64::from(p.sum) * (f64::from(p.most) - most).exp();
+        most + partials().map(part).sum::<f64>().ln()
+    }
+
+    /// Puts the blocks of each row together, of which as many logits were kept as are asked for.
+    fn merge(self, tools: &Tools, tokens: Option<&[TokenId]>, answers: &mut [Candidate]) {
+        let depth = self.keep;
+        tools.threads.chunks(answers, GROUP * depth, &|group, answers, _| {
+            for (row, answers) in (group * GROUP..).zip(answers.chunks_exact_mut(depth)) {
+                let mut merged = [NOBODY; SHALLOW];
+                let merged = &mut merged[..depth];
+                let mut len = 0;
+                for kept in self.scored.chunks_exact(depth).skip(row).step_by(self.rows) {
+                    // They are in order: after one without a place none has one.
+                    kept.iter().take_while(|one| insert(merged, &mut len, **one)).count();
+                }
+                answer(answers, &merged[..len], self.log_z(row), tokens);
+            }
+        });
+    }
+
+    /// The same where all logits were kept.
+    fn order(
+        self,
+        merged: &mut Vec<Scored>,
+        depth: usize,
         tokens: Option<&[TokenId]>,
         answers: &mut [Candidate],
     ) {
-        let partial = |block: usize| self.partials[block * rows + row];
-        let most = (0..blocks).map(|b| partial(b).most).fold(f32::NEG_INFINITY, f32::max);
-        let sum: f64 = (0..blocks)
-            .map(partial)
-            .map(|p| f64::from(p.sum) * (f64::from(p.most) - f64::from(most)).exp())
-            .sum();
-        let log_z = f64::from(most) + sum.ln();
-
-        let merged = &mut self.merged;
-        merged.clear();
-        for block in 0..blocks {
-            let count = keep.min(columns - block * BLOCK);
-            let best = &self.scored[(block * rows + row) * keep..][..count];
-            if answers.len() > SHALLOW {
-                merged.extend_from_slice(best);
-            } else {
-                for &one in best {
-                    insert(merged, one, answers.len());
-                }
-            }
-        }
-        if answers.len() > SHALLOW {
-            if merged.len() > answers.len() {
-                merged.select_nth_unstable_by(answers.len() - 1, better);
-                merged.truncate(answers.len());
+        for (row, answers) in answers.chunks_exact_mut(depth).enumerate() {
+            merged.clear();
+            let blocks = self.scored.chunks_exact(self.keep).skip(row).step_by(self.rows);
+            merged.extend(blocks.flatten().filter(|one| one.column != NOBODY.column));
+            if merged.len() > depth {
+                merged.select_nth_unstable_by(depth - 1, better);
+                merged.truncate(depth);
             }
             merged.sort_unstable_by(better);
+            answer(answers, merged, self.log_z(row), tokens);
         }
-        for (answer, one) in answers.iter_mut().zip(merged.iter()) {
-            let token = match tokens {
-                Some(tokens) => tokens[one.column as usize],
-                None => TokenId(one.column),
-            };
-            *answer = Candidate { token, log_prob: f64::from(one.logit) - log_z };
-        }
+    }
+}
+
+/// Names and normalises the best of a row.
+fn answer(answers: &mut [Candidate], best: &[Scored], log_z: f64, tokens: Option<&[TokenId]>) {
+    for (answer, one) in answers.iter_mut().zip(best) {
+        let token = match tokens {
+            Some(tokens) => tokens[one.column as usize],
+            None => TokenId(one.column),
+        };
+        *answer = Candidate { token, log_prob: f64::from(one.logit) - log_z };
     }
 }
 
 vectorised! {
-    fn summit(x: &[f32]) -> f32 {
-        largest(x)
+    /// z ← scale·z, and the largest.
+    fn scale_and_peak(z: &mut [f32], scale: f32) -> f32 {
+        z.iter_mut().for_each(|z| *z *= scale);
+        largest(z)
+    }
+}
+
+vectorised! {
+    fn place_of(z: &[f32], most: f32) -> usize {
+        first_at_least(z, most)
     }
 }
 
 /// The best logits of a block; all of them, if as many are kept as a block has.
-fn select(kept: &mut [Scored], logits: &[f32], most: f32, first: u32) {
-    let scored = |(logit, column): (&f32, u32)| Scored { logit: *logit, column };
-    if kept.len() == 1 {
-        // The first that nothing exceeds: the smallest column among equals.
-        let at = logits.iter().position(|&z| z >= most).unwrap_or(0);
-        kept[0] = Scored { logit: logits[at], column: first + at as u32 };
-    } else if kept.len() == BLOCK {
-        let all = logits.iter().zip(first..).map(scored);
+fn select(kept: &mut [Scored], logits: &[f32], most: f32, floor: &AtomicU32, first: u32) {
+    let depth = kept.len();
+    let len = if depth == BLOCK {
+        let all = (first..).zip(logits).map(|(column, &logit)| Scored { logit, column });
         kept.iter_mut().zip(all).for_each(|(kept, one)| *kept = one);
+        logits.len()
+    } else if most < logit_of(floor.load(Ordering::Relaxed)) {
+        0
+    } else if depth == 1 {
+        // The first that nothing exceeds: the smallest column among equals.
+        let at = place_of(logits, most);
+        kept[0] = Scored { logit: logits[at], column: first + at as u32 };
+        1
     } else {
-        let depth = kept.len();
-        let mut len = 0;
-        for one in logits.iter().zip(first..).map(scored) {
-            if len == depth && one.logit <= kept[depth - 1].logit {
-                continue;
-            }
-            let place = kept[..len].partition_point(|k| better(k, &one).is_lt());
-            let last = len.min(depth - 1);
-            kept.copy_within(place..last, place + 1);
-            kept[place] = one;
-            len = (len + 1).min(depth);
-        }
+        pick(kept, logits, logit_of(floor.load(Ordering::Relaxed)), first)
+    };
+    kept[len..].fill(NOBODY);
+    if len == depth && depth < BLOCK {
+        floor.fetch_max(key(kept[depth - 1].logit), Ordering::Relaxed);
     }
 }
 
-/// Keeps the best few in order.
-fn insert(list: &mut Vec<Scored>, one: Scored, most: usize) {
-    if list.len() == most {
-        if list.last().is_some_and(|last| better(last, &one).is_lt()) {
-            return;
+vectorised! {
+    /// The best few, of those that are not below the floor; how many there are.
+    fn pick(kept: &mut [Scored], logits: &[f32], floor: f32, first: u32) -> usize {
+        let depth = kept.len();
+        let (mut len, mut bar) = (0, floor);
+        for (logits, first) in logits.chunks(LANES).zip((first..).step_by(LANES)) {
+            // Without a way out of the loop, so that it becomes one comparison of all lanes.
+            let mut found = false;
+            for &z in logits {
+                found |= z >= bar;
+            }
+            if !found {
+                continue;
+            }
+            for (&logit, column) in logits.iter().zip(first..) {
+                if logit >= bar && insert(kept, &mut len, Scored { logit, column }) && len == depth {
+                    bar = bar.max(kept[depth - 1].logit);
+                }
+            }
         }
-        list.pop();
+        len
     }
-    let place = list.partition_point(|other| better(other, &one).is_lt());
-    list.insert(place, one);
+}
+
+/// Keeps the best few in order, of which there are `len` now. Whether it is one of them.
+#[inline]
+fn insert(best: &mut [Scored], len: &mut usize, one: Scored) -> bool {
+    let depth = best.len();
+    if one.column == NOBODY.column || (*len == depth && better(&best[depth - 1], &one).is_lt()) {
+        return false;
+    }
+    let place = best[..*len].partition_point(|other| better(other, &one).is_lt());
+    best.copy_within(place..(*len).min(depth - 1), place + 1);
+    best[place] = one;
+    *len = (*len + 1).min(depth);
+    true
+}
+
+/// A number whose order is that of the logits.
+fn key(logit: f32) -> u32 {
+    let bits = logit.to_bits();
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+}
+
+/// The logit of a [`key`].
+fn logit_of(key: u32) -> f32 {
+    f32::from_bits(if key >> 31 == 1 { key & !(1 << 31) } else { !key })
 }
 
 /// Larger logits first, then smaller columns.

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use super::grid::Grid;
 use super::grow;
 use super::threads::Threads;
 use crate::simd::vectorised;
@@ -31,14 +32,20 @@ impl Quantised {
         grow(&mut self.scales, rows);
         grow(&mut self.zeros, rows);
         let bytes = grow(&mut self.bytes, rows * stride);
-        for ((x, scale), zero) in x.chunks_exact(width).zip(&mut self.scales).zip(&mut self.zeros) {
-            (*scale, *zero) = range(x);
-        }
-        let (scales, zeros) = (&self.scales, &self.zeros);
+        let scales = Grid::new(&mut self.scales, 1);
+        let zeros = Grid::new(&mut self.zeros, 1);
         let each = if rows * width < FEW { rows } else { rows.div_ceil(threads.count()) }.max(1);
         threads.chunks(bytes, each * stride, &|chunk, bytes, _| {
             for (row, bytes) in (chunk * each..).zip(bytes.chunks_exact_mut(stride)) {
-                round(bytes, &x[row * width..][..width], scales[row], zeros[row]);
+                let x = &x[row * width..][..width];
+                let (scale, zero) = range(x);
+                round(bytes, x, scale, zero);
+                // SAFETY: each row belongs to one chunk.
+                #[expect(unsafe_code, reason = "one number of each list for each row")]
+                unsafe {
+                    scales.part(row, 0..1)[0] = scale;
+                    zeros.part(row, 0..1)[0] = zero;
+                }
             }
         });
     }

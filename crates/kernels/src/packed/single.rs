@@ -8,7 +8,13 @@ use std::ops::Range;
 use super::PANEL;
 use super::aligned::Aligned;
 use super::isa::{Found, Isa};
-use super::tile::{self, Shape, Singles};
+use super::tile::{self, Shape, Singles, row_tiles};
+
+/// Inputs that are gone through at a time where several tiles share weights: 8 KB of a panel, a quarter of the
+/// nearest cache.
+const DEPTH: usize = 128;
+/// Tiles that share them.
+const TILES: usize = 8;
 
 /// A packed matrix of f32.
 #[derive(Debug)]
@@ -97,24 +103,38 @@ impl Single {
         mut sink: impl FnMut(usize, usize, &[f32; PANEL]),
     ) {
         let k = self.inputs;
-        let mut sums = [[0.0; PANEL]; tile::ROWS * tile::PANELS];
         let shape = Shape::of_singles(self.found, rows.len());
-        shape.cover(rows, panels, |rows, panel, count| {
-            let factors = Singles {
-                k,
-                a: &x[rows.start * k..rows.end * k],
-                a_row: k,
-                b: &self.data[panel * PANEL * k..(panel + count) * PANEL * k],
-                b_step: PANEL,
-                b_panel: PANEL * k,
-            };
-            tile::singles(self.found, rows.len(), count, factors, &mut sums);
-            for (r, row) in rows.enumerate() {
-                for p in 0..count {
-                    sink(row, panel + p, &sums[r * count + p]);
+        // A part of a panel that several tiles read should stay near them.
+        let depth = if rows.len() > shape.rows { DEPTH } else { k };
+        let mut sums = [[[0.0; PANEL]; tile::ROWS * tile::PANELS]; TILES];
+        let group = TILES * shape.rows;
+        for (panel, count) in shape.panels(panels) {
+            let weights = &self.data[panel * PANEL * k..(panel + count) * PANEL * k];
+            for first in rows.clone().step_by(group) {
+                let some = group.min(rows.end - first);
+                for from in (0..k).step_by(depth) {
+                    for (tile, sums) in row_tiles(some, shape.rows).zip(&mut sums) {
+                        let factors = Singles {
+                            k: depth.min(k - from),
+                            a: &x[(first + tile.start) * k + from..(first + tile.end) * k],
+                            a_row: k,
+                            b: &weights[from * PANEL..],
+                            b_step: PANEL,
+                            b_panel: PANEL * k,
+                            more: from > 0,
+                        };
+                        tile::singles(self.found, tile.len(), count, factors, sums);
+                    }
+                }
+                for (tile, sums) in row_tiles(some, shape.rows).zip(&sums) {
+                    for (r, row) in tile.enumerate() {
+                        for p in 0..count {
+                            sink(first + row, panel + p, &sums[r * count + p]);
+                        }
+                    }
                 }
             }
-        });
+        }
     }
 }
 

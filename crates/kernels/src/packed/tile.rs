@@ -29,6 +29,8 @@ pub(super) struct Singles<'a> {
     pub b: &'a [f32],
     pub b_step: usize,
     pub b_panel: usize,
+    /// Whether the chains go on from the sums that are there.
+    pub more: bool,
 }
 
 /// What a tile of bytes multiplies.
@@ -71,6 +73,16 @@ impl Shape {
         }
     }
 
+    /// The tiles' first panels and their numbers of panels.
+    pub(super) fn panels(self, panels: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+        let mut panel = panels.start;
+        std::iter::from_fn(move || {
+            let count = if panel + self.panels <= panels.end { self.panels } else { 1 };
+            panel += count;
+            (panel <= panels.end).then_some((panel - count, count))
+        })
+    }
+
     /// Calls `tile(rows, first panel, panels)` for all tiles: all rows of a panel before the next, so that
     /// weights are read once.
     #[inline]
@@ -80,13 +92,10 @@ impl Shape {
         panels: Range<usize>,
         mut tile: impl FnMut(Range<usize>, usize, usize),
     ) {
-        let mut panel = panels.start;
-        while panel < panels.end {
-            let count = if panel + self.panels <= panels.end { self.panels } else { 1 };
+        for (panel, count) in self.panels(panels) {
             for part in row_tiles(rows.len(), self.rows) {
                 tile(rows.start + part.start..rows.start + part.end, panel, count);
             }
-            panel += count;
         }
     }
 }
@@ -109,10 +118,12 @@ pub(super) fn singles(
     factors: Singles<'_>,
     sums: &mut Sums<f32>,
 ) {
-    let Singles { k, a, a_row, b, b_step, b_panel } = factors;
+    let Singles { k, a, a_row, b, b_step, b_panel, more } = factors;
     assert!((1..=ROWS).contains(&rows) && (1..=PANELS).contains(&panels), "a tile");
     if k == 0 {
-        sums.fill([0.0; PANEL]);
+        if !more {
+            sums.fill([0.0; PANEL]);
+        }
         return;
     }
     assert!((rows - 1) * a_row + k <= a.len(), "rows of the left factor");
@@ -161,11 +172,11 @@ pub(super) fn bytes(
 
 /// The definition, and what other processors run.
 fn portable_singles(rows: usize, panels: usize, factors: &Singles<'_>, sums: &mut Sums<f32>) {
-    let Singles { k, a, a_row, b, b_step, b_panel } = *factors;
+    let Singles { k, a, a_row, b, b_step, b_panel, more } = *factors;
     for r in 0..rows {
         let a = &a[r * a_row..][..k];
         for p in 0..panels {
-            let mut lane = [0.0_f32; PANEL];
+            let mut lane = if more { sums[r * panels + p] } else { [0.0_f32; PANEL] };
             for (step, &a) in a.iter().enumerate() {
                 let b = &b[p * b_panel + step * b_step..][..PANEL];
                 for (sum, &b) in lane.iter_mut().zip(b) {
@@ -222,6 +233,7 @@ mod tests {
             many in 1..20_usize,
             k in 0..70_usize,
             wide: bool,
+            more: bool,
             gaps in (0..3_usize, 0..3_usize),
             numbers in prop::collection::vec(-8.0_f32..8.0, 64),
         ) {
@@ -233,8 +245,8 @@ mod tests {
                 let number = |i: usize| numbers[i * 7 % 64] + (i % 13) as f32;
                 let a: Vec<f32> = (0..rows * a_row).map(number).collect();
                 let b: Vec<f32> = (0..panels * b_panel + PANEL).map(|i| number(i + 5)).collect();
-                let factors = Singles { k, a: &a, a_row, b: &b, b_step, b_panel };
-                let (mut ours, mut slow) = ([[7.0; PANEL]; 24], [[9.0; PANEL]; 24]);
+                let factors = Singles { k, a: &a, a_row, b: &b, b_step, b_panel, more };
+                let (mut ours, mut slow) = ([[7.0; PANEL]; 24], [[7.0; PANEL]; 24]);
                 singles(found, rows, panels, factors, &mut ours);
                 portable_singles(rows, panels, &factors, &mut slow);
                 for i in 0..rows * panels {
