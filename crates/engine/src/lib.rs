@@ -46,5 +46,6 @@ mod weights;
 
 pub use engine::{Engine, Precision};
 pub use error::EngineError;
+pub use padir_kernels::packed::limit::multiply_adds;
 pub use padir_kernels::packed::{Isa, Threads};
 pub use session::Session;

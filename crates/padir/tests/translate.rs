@@ -332,3 +332,89 @@ fn decoding_can_be_measured() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("PaDIR 1 × 5 pruned int8"), "{}", text(&output.stdout));
 }
+
+#[test]
+fn a_shortlist_restricts_what_can_be_said_and_nothing_else() {
+    let house = House::build();
+    let learn = |model: &str, best: &str, frequent: &str| {
+        let arguments = ["shortlist", "--model", model, "corpus", "corpus", "--json"];
+        let sizes = ["--best", best, "--frequent", frequent];
+        let all: Vec<&str> = arguments.iter().chain(&sizes).copied().collect();
+        let output = house.run_any(&all, b"");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    for model in ["ar", "padir"] {
+        let plain = house.translate(&["--model", model], SENTENCES);
+        // Everything that was seen is listed: then pairs of the corpus can be said whole.
+        let report = learn(model, "1000", "1000");
+        assert_eq!(report["learnt"]["pairs"], 294, "{report}");
+        assert_eq!(report["held_out"]["pairs"], 6, "{report}");
+        let seen = &report["learnt"];
+        assert_eq!(seen["target_tokens"], seen["target_tokens_listed"], "{report}");
+        // Only a piece that it never says is listed, and the end: now it says nothing else.
+        let vocabulary = Vocabulary::load(house.path(model)).unwrap();
+        let said = vocabulary.encode(&plain);
+        let pieces = (4..vocabulary.pieces() as u32).map(padir_base::TokenId);
+        let other = pieces.into_iter().find(|id| !said.contains(id)).unwrap();
+        let piece = vocabulary.piece(other).unwrap().into_owned();
+        fs::write(house.path(model).join("vmap.txt"), format!("\t</s> {piece}\n")).unwrap();
+        let short = house.translate(&["--model", model, "--shortlist"], SENTENCES);
+        assert_eq!(short.lines().count(), plain.lines().count());
+        let allowed = piece.trim_start_matches('▁');
+        assert_eq!(short.replace(allowed, "").trim(), "", "{model}: {short}");
+        let int8 = house.translate(&["--model", model, "--shortlist", "--int8"], SENTENCES);
+        assert_eq!(int8.lines().count(), plain.lines().count());
+        // A list of all pieces changes nothing.
+        let ids = (0..vocabulary.size() as u32).map(padir_base::TokenId);
+        let all: Vec<String> = ids.map(|id| vocabulary.piece(id).unwrap().into_owned()).collect();
+        fs::write(house.path(model).join("vmap.txt"), format!("\t{}\n", all.join(" "))).unwrap();
+        assert_eq!(house.translate(&["--model", model, "--shortlist"], SENTENCES), plain);
+    }
+}
+
+#[test]
+fn a_bad_shortlist_is_named() {
+    let house = House::build();
+    let (_, error) = house.fail(&["--model", "ar", "--shortlist"], b"one\n");
+    assert!(error.contains("vmap.txt") && error.contains("hint: `padir shortlist"), "{error}");
+    let cases = [
+        ("\t</s>\none two\n", "line 2: there is no tab"),
+        ("\t</s> zwölf\n", "line 1: the vocabulary has no piece \"zwölf\""),
+        ("zwölf\t</s>\n", "line 1: the vocabulary has no piece \"zwölf\""),
+        ("", "line 1: no line without a source"),
+    ];
+    for (content, expected) in cases {
+        fs::write(house.path("ar/vmap.txt"), content).unwrap();
+        let (_, error) = house.fail(&["--model", "ar", "--shortlist"], b"one\n");
+        assert!(error.contains(expected), "{content:?}: {error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_after_what_was_said() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::ExitStatusExt;
+    let house = House::build();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
+        .args(["translate", "--model", "padir", "--trace", "steps.jsonl"])
+        .current_dir(house.directory.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"one two three\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.ends_with('\n'), "the first line is answered while more may come");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    let ended = output.status.signal() == Some(2) || output.status.code() == Some(130);
+    assert!(ended, "{:?}", output.status);
+    assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
+    assert!(!house.path("steps.jsonl").exists(), "what is not whole is not there");
+}

@@ -14,6 +14,7 @@ pub mod origin;
 pub mod output;
 pub mod pair;
 pub mod shard;
+pub mod shortlist;
 pub mod split;
 pub mod synthesis;
 pub mod tsv;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use padir_checkpoint::CheckpointError;
 use padir_decode::DecodeError;
 use padir_engine::EngineError;
+use padir_text::shortlist::ShortlistError;
 use padir_text::vocab::VocabError;
 use thiserror::Error;
 
@@ -45,6 +46,9 @@ pub enum TranslateError {
     /// The model's vocabulary cannot be read.
     #[error("the model has no usable vocabulary")]
     Vocabulary(#[from] VocabError),
+    /// The model's shortlist cannot be used.
+    #[error("the model has no usable shortlist")]
+    Shortlist(#[from] ShortlistError),
     /// Another vocabulary than the model's.
     #[error("the vocabulary in {} is not the one this model was trained with", .0.display())]
     ForeignVocabulary(PathBuf),

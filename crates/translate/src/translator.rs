@@ -10,6 +10,7 @@ use padir_checkpoint::{
 };
 use padir_decode::{Hypothesis, autoregression, padir};
 use padir_engine::{Engine, Precision, Session, Threads};
+use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
 
 use crate::decoding::Decoding;
@@ -25,11 +26,13 @@ pub struct Options {
     pub precision: Precision,
     /// Threads of one step.
     pub threads: usize,
+    /// Whether only tokens of the model's shortlist compete.
+    pub shortlist: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { precision: Precision::F32, threads: 1 }
+        Self { precision: Precision::F32, threads: 1, shortlist: false }
     }
 }
 
@@ -49,6 +52,8 @@ pub struct Translator {
     session: Session,
     decoding: Decoding,
     max_length: usize,
+    shortlist: Option<Arc<Shortlist>>,
+    listed: Vec<TokenId>,
 }
 
 /// Something that is decoded once, however often it was asked for.
@@ -77,7 +82,15 @@ impl Translator {
             return Err(TranslateError::TooManyIds { directory, ids, known });
         }
         let engine = Engine::load(&checkpoint, options.precision)?;
-        Ok(Self::new(engine, Arc::new(vocabulary), checkpoint.generation(), options.threads))
+        let shortlist = if options.shortlist {
+            Some(Arc::new(Shortlist::load(directory.join(SHORTLIST), &vocabulary)?))
+        } else {
+            None
+        };
+        let mut translator =
+            Self::new(engine, Arc::new(vocabulary), checkpoint.generation(), options.threads);
+        translator.set_shortlist(shortlist);
+        Ok(translator)
     }
 
     /// A translator with an engine and a vocabulary that belong together and may be shared.
@@ -89,7 +102,15 @@ impl Translator {
     ) -> Self {
         let session = engine.session(Threads::new(threads));
         let decoding = Decoding::from(generation);
-        Self { vocabulary, engine, session, decoding, max_length: generation.max_length }
+        Self {
+            vocabulary,
+            engine,
+            session,
+            decoding,
+            max_length: generation.max_length,
+            shortlist: None,
+            listed: Vec::new(),
+        }
     }
 
     /// The model's shape.
@@ -105,6 +126,11 @@ impl Translator {
     /// The engine.
     pub fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Only tokens of these lists compete from now on; all of them if there is none.
+    pub fn set_shortlist(&mut self, shortlist: Option<Arc<Shortlist>>) {
+        self.shortlist = shortlist;
     }
 
     /// How it decodes.
@@ -195,6 +221,12 @@ impl Translator {
         }
         let sources: Vec<&[TokenId]> = jobs.iter().map(|job| job.source.as_slice()).collect();
         self.session.encode(&sources)?;
+        if let Some(shortlist) = &self.shortlist {
+            for (context, source) in sources.iter().enumerate() {
+                shortlist.gather(source, &mut self.listed);
+                self.session.set_shortlist(context, Some(&self.listed))?;
+            }
+        }
         match &self.decoding {
             Decoding::Refine(settings) => {
                 let symbols = &self.engine.config().symbols;

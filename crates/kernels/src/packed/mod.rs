@@ -11,6 +11,7 @@
 //! | [`cached`] | the same for one query over a cache |
 //! | [`best`] | logits, their largest and their log-sum-exp, never stored whole |
 //! | [`row`] | norms |
+//! | [`limit`] | what the processor could do at most |
 //!
 //! **Batch invariance.** Each number of a product is one chain of fused multiply-adds over k, from the first
 //! to the last, whatever the number of rows beside it: so results do not depend, to the bit, on the size of a batch, its
@@ -31,6 +32,7 @@ pub mod byte;
 pub mod cached;
 mod grid;
 pub mod isa;
+pub mod limit;
 pub mod product;
 pub mod quantise;
 pub mod row;

@@ -7,6 +7,7 @@ mod lab;
 mod quantize;
 mod runs;
 mod score;
+mod shortlist;
 mod train;
 mod translate;
 pub(crate) mod vocab;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Quantize(quantize::Quantize),
     Runs(runs::Runs),
     Score(score::Score),
+    Shortlist(shortlist::Shortlist),
     Train(train::Train),
     Translate(translate::Translate),
     Vocab(vocab::Vocab),
@@ -40,6 +42,7 @@ impl Command {
             Self::Quantize(command) => command.run(console),
             Self::Runs(command) => command.run(console),
             Self::Score(command) => command.run(console),
+            Self::Shortlist(command) => command.run(console),
             Self::Train(command) => command.run(console),
             Self::Translate(command) => command.run(console),
             Self::Vocab(command) => command.run(console),

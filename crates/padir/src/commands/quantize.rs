@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use padir_checkpoint::{
     CARD, Checkpoint, CheckpointWriter, Extras, MODEL, SENTENCEPIECE, TOKENIZER,
 };
+use padir_text::shortlist::SHORTLIST;
 use serde_json::json;
 
 use crate::console::Console;
@@ -44,8 +45,10 @@ impl Quantize {
             ..Extras::default()
         };
         let writer = CheckpointWriter::create(&self.output, checkpoint.config(), &extras)?;
-        if let Some(card) = file(place, CARD)? {
-            writer.file(CARD, &card)?;
+        for name in [CARD, SHORTLIST] {
+            if let Some(content) = file(place, name)? {
+                writer.file(name, &content)?;
+            }
         }
         let mut failure = None;
         let written = writer.quantised_tensors(|parameter| {

@@ -54,6 +54,10 @@ pub(crate) struct Translate {
     #[arg(long)]
     int8: bool,
 
+    /// Let only tokens compete that `padir shortlist` found for each text: faster, at a small loss of quality.
+    #[arg(long)]
+    shortlist: bool,
+
     /// Most refinement steps.
     #[arg(long, value_name = "N", help_heading = "Decoding")]
     steps: Option<usize>,
@@ -101,7 +105,7 @@ pub(crate) struct Translate {
 
 impl Translate {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        let mut translator = open(&self.model, self.int8, console.threads())?;
+        let mut translator = open(&self.model, self.int8, self.shortlist, console.threads())?;
         translator.set_decoding(self.decoding(&translator)?)?;
         let vocabulary = translator.vocabulary();
         let mut listener = Listener {
@@ -162,15 +166,23 @@ impl Translate {
 }
 
 /// Opens a model and says what can be done if that fails.
-pub(crate) fn open(directory: &std::path::Path, int8: bool, threads: usize) -> Result<Translator> {
+pub(crate) fn open(
+    directory: &std::path::Path,
+    int8: bool,
+    shortlist: bool,
+    threads: usize,
+) -> Result<Translator> {
     let precision = if int8 { Precision::Int8 } else { Precision::F32 };
-    let opened = Translator::open(directory, Options { precision, threads });
+    let opened = Translator::open(directory, Options { precision, threads, shortlist });
     let advice = match &opened {
         Err(TranslateError::Checkpoint(_)) => {
             "--model takes the directory that `padir train` writes, such as runs/en-de/best"
         }
         Err(TranslateError::Vocabulary(_) | TranslateError::ForeignVocabulary(_)) => {
             "copy the spiece.model the model was trained with into its directory"
+        }
+        Err(TranslateError::Shortlist(_)) => {
+            "`padir shortlist --model DIR train.en train.de` makes one for the model"
         }
         _ => return opened.with_context(|| format!("cannot use {}", directory.display())),
     };

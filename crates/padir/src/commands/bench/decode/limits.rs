@@ -3,23 +3,48 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use padir_engine::{Isa, Precision, multiply_adds};
 use serde::Serialize;
 
 /// Bytes that no cache holds.
-const MEMORY: usize = 128 << 20;
-const ROUNDS: usize = 3;
+const MEMORY: usize = 256 << 20;
+const ROUNDS: usize = 5;
 
-/// Measured limits.
+/// Measured limits, of all threads together.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Limits {
-    /// Reading memory, all threads, in GB/s.
-    pub(super) read_gigabytes: f64,
     /// Threads.
     pub(super) threads: usize,
+    /// Reading memory, in GB/s.
+    pub(super) read_gigabytes: f64,
+    /// Multiplications and additions in single precision, everything in registers, in 10⁹/s.
+    pub(super) f32_gigaops: f64,
+    /// The same in 8 bits.
+    pub(super) int8_gigaops: f64,
+}
+
+impl Limits {
+    /// Operations in a precision.
+    pub(super) fn gigaops(&self, precision: Precision) -> f64 {
+        match precision {
+            Precision::F32 => self.f32_gigaops,
+            Precision::Int8 => self.int8_gigaops,
+        }
+    }
 }
 
 /// Measures the limits with all threads.
 pub(super) fn measure(threads: usize) -> Limits {
+    let gigaops = |bytes| 2.0 * multiply_adds(Isa::detect(), bytes, threads) / 1e9;
+    Limits {
+        threads,
+        read_gigabytes: read_gigabytes(threads),
+        f32_gigaops: gigaops(false),
+        int8_gigaops: gigaops(true),
+    }
+}
+
+fn read_gigabytes(threads: usize) -> f64 {
     let numbers = vec![1_u64; MEMORY / 8];
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -31,9 +56,14 @@ pub(super) fn measure(threads: usize) -> Limits {
         });
         best = best.min(start.elapsed().as_secs_f64());
     }
-    Limits { read_gigabytes: MEMORY as f64 / best / 1e9, threads }
+    MEMORY as f64 / best / 1e9
 }
 
+/// Several streams of eight numbers, so that the sum does not wait for itself.
 fn sum(numbers: &[u64]) -> u64 {
-    numbers.iter().fold(0, |sum, &n| sum ^ n)
+    let mut lanes = [0_u64; 32];
+    for numbers in numbers.as_chunks::<32>().0 {
+        lanes.iter_mut().zip(numbers).for_each(|(lane, n)| *lane ^= n);
+    }
+    lanes.into_iter().fold(0, |sum, n| sum ^ n)
 }

@@ -7,6 +7,7 @@
 mod limits;
 mod peer;
 mod report;
+mod step;
 mod system;
 mod work;
 
@@ -28,6 +29,7 @@ use work::Work;
 #[command(after_help = "Examples:
   padir bench decode --random paper --length 30
   padir bench decode --random paper --peer \"python bench/ctranslate2_decode.py\"
+  padir bench decode --random paper --only none --step-peer \"python bench/onnx_step.py\"
   padir bench decode --ar runs/teacher/best --padir runs/padir/best --texts test.en --plot latency.svg
   padir bench decode --padir runs/padir/best --texts test.en --steps 2,4 --lengths 1 --json")]
 pub(crate) struct Decode {
@@ -39,8 +41,8 @@ pub(crate) struct Decode {
     #[arg(long, value_name = "N", default_value_t = 32_128, requires = "random")]
     vocabulary: usize,
 
-    /// Tokens of random sources and of their targets.
-    #[arg(long, value_name = "N", default_value_t = 30, requires = "random")]
+    /// Tokens of random sources and of their targets, and positions of single steps.
+    #[arg(long, value_name = "N", default_value_t = 30)]
     length: usize,
 
     /// An autoregressive model.
@@ -67,17 +69,25 @@ pub(crate) struct Decode {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,5")]
     lengths: Vec<usize>,
 
-    /// Sizes of the batches whose throughput is measured; empty for none.
+    /// Sizes of the batches whose throughput is measured; 0 for none.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,4,8,16,32,64")]
     batches: Vec<usize>,
 
-    /// Only systems whose name contains one of these, such as `int8` or `4 × 5`.
+    /// Only systems whose name contains one of these, such as `int8` or `4 × 5`; `none` leaves single steps alone.
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     only: Vec<String>,
 
     /// A program to take turns with, on the autoregressive model.
     #[arg(long, value_name = "COMMAND")]
     peer: Option<String>,
+
+    /// A program to take turns with over single steps of the parallel model.
+    #[arg(long, value_name = "COMMAND")]
+    step_peer: Option<String>,
+
+    /// Also with shortlists: random ones of so many tokens with --random, else the models' own (any number).
+    #[arg(long, value_name = "TOKENS", default_value_t = 0)]
+    shortlist: usize,
 
     /// Draw throughput against the size of batches to a .svg or .png file, its numbers in a .csv beside it.
     #[arg(long, value_name = "FILE")]
@@ -88,11 +98,15 @@ impl Decode {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let scratch = tempfile::tempdir()?;
         let work = self.work(scratch.path())?;
-        let mut systems = system::all(&work, &self.steps, &self.lengths, console)?;
+        let choices = system::Choices {
+            steps: &self.steps,
+            lengths: &self.lengths,
+            shortlist: self.shortlist,
+        };
+        let mut systems = system::all(&work, choices, console)?;
         systems.retain(|system| {
             self.only.is_empty() || self.only.iter().any(|part| system.name().contains(part))
         });
-        ensure!(!systems.is_empty(), "there is no system to measure");
         let mut peers = match (&self.peer, work.ar()) {
             (Some(command), Some(model)) => {
                 peer::start(command, model, &work).context("the peer does not work")?
@@ -100,11 +114,13 @@ impl Decode {
             _ => Vec::new(),
         };
         let limits = limits::measure(console.threads());
+        let steps = step::measure(&work, limits, self.length, self.step_peer.as_deref())?;
         for system in &mut systems {
             system.settle(&work)?;
         }
         let bar = console.progress("sentences", work.len() as u64);
-        for sentence in 0..work.len() {
+        let sentences = if systems.is_empty() && peers.is_empty() { 0 } else { work.len() };
+        for sentence in 0..sentences {
             for system in &mut systems {
                 system.translate_one(&work, sentence)?;
             }
@@ -114,7 +130,7 @@ impl Decode {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        let mut report = Report::new(&work, limits, &systems, &peers);
+        let mut report = Report::new(&work, limits, steps, &systems, &peers);
         report.throughput = self.throughput(console, &work, &mut systems)?;
         if let Some(path) = &self.plot {
             report.draw(path)?;
@@ -141,7 +157,7 @@ impl Decode {
         let mut list = Vec::new();
         let bar = console.progress("batches", (self.batches.len() * systems.len()) as u64);
         for system in systems.iter_mut().filter(|system| system.is_typical()) {
-            for &batch in &self.batches {
+            for &batch in self.batches.iter().filter(|&&batch| batch > 0) {
                 let tokens_per_second = system.translate_many(work, batch)?;
                 let system = system.name();
                 list.push(report::Throughput { system, batch, tokens_per_second });

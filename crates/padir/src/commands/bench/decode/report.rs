@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::limits::Limits;
 use super::peer::PeerSystem;
+use super::step::Step;
 use super::system::System;
 use super::work::Work;
 use crate::commands::data::table::Table;
@@ -22,6 +23,7 @@ use crate::console::Console;
 pub(super) struct Report {
     work: String,
     limits: Limits,
+    steps: Vec<Step>,
     latencies: Vec<Latency>,
     pub(super) throughput: Vec<Throughput>,
     peak_memory: Option<u64>,
@@ -50,10 +52,20 @@ pub(super) struct Throughput {
     pub(super) tokens_per_second: f64,
 }
 
+/// Where a decoder from left to right becomes the faster one.
+#[derive(Serialize)]
+struct Crossing {
+    left_to_right: String,
+    parallel: String,
+    /// The size of batches.
+    batch: f64,
+}
+
 impl Report {
     pub(super) fn new(
         work: &Work,
         limits: Limits,
+        steps: Vec<Step>,
         systems: &[System],
         peers: &[PeerSystem],
     ) -> Self {
@@ -72,6 +84,7 @@ impl Report {
         Self {
             work: work.describe().unwrap_or_default(),
             limits,
+            steps,
             latencies: ours.chain(theirs).collect(),
             throughput: Vec::new(),
             peak_memory: peak_memory(),
@@ -80,15 +93,50 @@ impl Report {
 
     pub(super) fn show(&self, console: &Console) -> Result<()> {
         if console.wants_json() {
-            return console.print_json(self);
+            let mut report = serde_json::to_value(self)?;
+            report["crossings"] = serde_json::to_value(self.crossings())?;
+            return console.print_json(&report);
         }
         let mut out = console.out();
         let memory = self.peak_memory.map_or(String::new(), |m| format!(", peak {} MB", m >> 20));
+        let Limits { threads, read_gigabytes, f32_gigaops, int8_gigaops } = self.limits;
         writeln!(
             out,
-            "{}\nmemory is read at {:.1} GB/s by {} threads{memory}\n",
-            self.work, self.limits.read_gigabytes, self.limits.threads
+            "{}\n{threads} threads read {read_gigabytes:.1} GB/s and multiply and add {f32_gigaops:.0} \
+             (f32) and {int8_gigaops:.0} (int8) times 10⁹ a second{memory}\n",
+            self.work
         )?;
+        self.write_steps(&mut out)?;
+        self.write_latencies(&mut out)?;
+        self.write_throughput(&mut out)?;
+        Ok(out.flush()?)
+    }
+
+    fn write_steps(&self, out: &mut impl Write) -> Result<()> {
+        let mut table = Table::default();
+        table.row(["one step", "threads", "ms", "10⁹/s", "of limit", "GB/s", "of limit"]);
+        let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.1}"));
+        let share =
+            |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{:.0} %", 100.0 * x));
+        for step in &self.steps {
+            table.row([
+                &step.system,
+                &step.threads.to_string(),
+                &format!("{:.3}", step.milliseconds),
+                &number(step.gigaops),
+                &share(step.compute_share),
+                &number(step.gigabytes),
+                &share(step.memory_share),
+            ]);
+        }
+        table.write(out)?;
+        Ok(writeln!(out)?)
+    }
+
+    fn write_latencies(&self, out: &mut impl Write) -> Result<()> {
+        if self.latencies.is_empty() {
+            return Ok(());
+        }
         let mut table = Table::default();
         table.row([
             "one at a time",
@@ -113,9 +161,7 @@ impl Report {
                 &or_dash(latency.weight_bytes.map(|b| format!("{:.0}", b as f64 / 1e6))),
             ]);
         }
-        table.write(&mut out)?;
-        self.write_throughput(&mut out)?;
-        Ok(out.flush()?)
+        Ok(table.write(out)?)
     }
 
     /// One row per system, one column per size.
@@ -129,7 +175,31 @@ impl Report {
                 points.iter().map(|(batch, speed)| format!("{batch}: {speed:.0}")).collect();
             writeln!(out, "  {system:<24} {}", points.join("  "))?;
         }
+        for Crossing { left_to_right, parallel, batch } in self.crossings() {
+            writeln!(out, "{left_to_right} overtakes {parallel} at batches of {batch:.1}")?;
+        }
         Ok(())
+    }
+
+    /// Where the decoders from left to right overtake the parallel ones of their precision.
+    fn crossings(&self) -> Vec<Crossing> {
+        let curves = self.curves();
+        let mut crossings = Vec::new();
+        for (slow, ar) in curves.iter().filter(|(name, _)| name.starts_with("AR")) {
+            for (fast, padir) in curves.iter().filter(|(name, _)| name.starts_with("PaDIR")) {
+                let precision = |name: &str| name.rsplit(' ').next().map(str::to_owned);
+                if precision(slow) == precision(fast)
+                    && let Some((batch, _)) = crossing(padir, ar)
+                {
+                    crossings.push(Crossing {
+                        left_to_right: (*slow).to_owned(),
+                        parallel: (*fast).to_owned(),
+                        batch,
+                    });
+                }
+            }
+        }
+        crossings
     }
 
     fn curves(&self) -> Vec<(&str, Vec<(usize, f64)>)> {
@@ -153,6 +223,13 @@ impl Report {
             }
             panel = panel.with(Series::line(system, points.iter().map(|&(b, s)| (b as f64, s))));
         }
+        let curves = self.curves();
+        let curve = |name: &str| curves.iter().find(|(n, _)| *n == name).map(|(_, points)| points);
+        let marks = self.crossings().into_iter().filter_map(|c| {
+            let (batch, speed) = crossing(curve(&c.parallel)?, curve(&c.left_to_right)?)?;
+            Some((batch, speed, 0.0))
+        });
+        panel = panel.with(Series::points("AR overtakes", marks));
         let scene = Figure::new().panel(panel).draw();
         let picture = match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => scene.to_svg().into_bytes(),
@@ -163,6 +240,18 @@ impl Report {
         write_atomically(path.with_extension("csv"), csv.as_bytes())?;
         Ok(())
     }
+}
+
+/// Where one curve first exceeds another that was above it, between two sizes by their logarithms.
+fn crossing(above: &[(usize, f64)], below: &[(usize, f64)]) -> Option<(f64, f64)> {
+    let both: Vec<(f64, f64, f64)> =
+        above.iter().zip(below).map(|(a, b)| ((a.0 as f64).ln(), a.1.ln(), b.1.ln())).collect();
+    both.windows(2).find_map(|pair| {
+        let [(x, a, b), (next_x, next_a, next_b)] = [pair[0], pair[1]];
+        let share = (a - b) / ((a - b) - (next_a - next_b));
+        (a > b && next_a <= next_b)
+            .then(|| ((x + share * (next_x - x)).exp(), (a + share * (next_a - a)).exp()))
+    })
 }
 
 impl Latency {
@@ -187,5 +276,22 @@ impl Latency {
             load_seconds: None,
             weight_bytes: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_cross_where_they_are_equal() {
+        let flat = [(1, 100.0), (4, 100.0), (16, 100.0)];
+        let steep = [(1, 25.0), (4, 100.0 / 2.0_f64.sqrt()), (16, 200.0)];
+        // From 2^-1/2 to 2 in two doublings of the size: a third of the way by logarithms.
+        let (batch, speed) = crossing(&flat, &steep).unwrap();
+        assert!((batch - 4.0 * 4.0_f64.powf(1.0 / 3.0)).abs() < 1e-9, "{batch}");
+        assert!((speed - 100.0).abs() < 1e-9, "{speed}");
+        assert_eq!(crossing(&steep, &flat), None, "it was never above");
+        assert_eq!(crossing(&flat, &flat), None);
     }
 }

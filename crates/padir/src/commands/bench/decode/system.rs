@@ -10,6 +10,7 @@ use padir_checkpoint::Checkpoint;
 use padir_decode::autoregression::{self, Beam};
 use padir_decode::padir::{self, Halt, Prune, Sentence};
 use padir_engine::{Engine, Precision, Session, Threads};
+use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
 use padir_translate::{Decoding, Text, Translator};
 
@@ -20,6 +21,25 @@ use crate::console::Console;
 const TRIAL: usize = 3;
 /// What a measurement of throughput lasts at least.
 const LEAST_SECONDS: f64 = 0.5;
+
+/// Which systems there are.
+#[derive(Clone, Copy)]
+pub(super) struct Choices<'a> {
+    pub(super) steps: &'a [usize],
+    pub(super) lengths: &'a [usize],
+    /// Tokens of random shortlists; 0 for no shortlists.
+    pub(super) shortlist: usize,
+}
+
+/// What competes.
+#[derive(Clone)]
+enum Listed {
+    Everything,
+    /// So many random tokens for each sentence.
+    Random(usize),
+    /// What the model's shortlist says.
+    Known(Arc<Shortlist>),
+}
 
 /// A loaded model.
 struct Model {
@@ -35,6 +55,7 @@ pub(super) struct System {
     precision: Precision,
     decoding: Decoding,
     model: Arc<Model>,
+    listed: Listed,
     choices: Vec<usize>,
     pub(super) threads: usize,
     runner: Runner,
@@ -52,50 +73,44 @@ enum Runner {
 }
 
 /// All systems of the models at hand.
-pub(super) fn all(
-    work: &Work,
-    steps: &[usize],
-    lengths: &[usize],
-    console: &Console,
-) -> Result<Vec<System>> {
+pub(super) fn all(work: &Work, choices: Choices<'_>, console: &Console) -> Result<Vec<System>> {
     let mut systems = Vec::new();
     for precision in [Precision::F32, Precision::Int8] {
-        if let Some(path) = work.ar() {
+        for path in [work.ar(), work.padir()].into_iter().flatten() {
             let model = Arc::new(Model::load(path, precision, work)?);
-            for (label, num_beams) in [("AR greedy", 1), ("AR beam 5", 5)] {
-                let decoding = Decoding::Beam(Beam { num_beams, ..Beam::default() });
-                systems.push(System::new(
-                    label.to_owned(),
-                    precision,
-                    decoding,
-                    &model,
-                    work,
-                    console,
-                )?);
-            }
-        }
-        if let Some(path) = work.padir() {
-            let model = Arc::new(Model::load(path, precision, work)?);
-            for &steps in steps {
-                for &lengths in lengths {
-                    let own = Decoding::from(model.checkpoint.generation());
-                    let Decoding::Refine(own) = own else { continue };
-                    let plain = padir::Settings { steps, lengths, ..*own };
-                    let mut forms = vec![(format!("PaDIR {steps} × {lengths}"), plain.clone())];
-                    if lengths > 1 {
-                        let pruned = padir::Settings { prune: Prune::Keep { most: 1 }, ..plain };
-                        forms.push((format!("PaDIR {steps} × {lengths} pruned"), pruned));
-                    }
-                    for (label, settings) in forms {
-                        let decoding = Decoding::Refine(Box::new(settings));
-                        systems
-                            .push(System::new(label, precision, decoding, &model, work, console)?);
-                    }
+            for (label, decoding) in ways(&model, choices) {
+                for listed in model.lists(path, choices)? {
+                    let label = match listed {
+                        Listed::Everything => label.clone(),
+                        _ => format!("{label} short"),
+                    };
+                    let decoding = decoding.clone();
+                    systems.push(System::new(label, decoding, listed, &model, work, console)?);
                 }
             }
         }
     }
     Ok(systems)
+}
+
+/// The ways a model can decode, with their names.
+fn ways(model: &Model, choices: Choices<'_>) -> Vec<(String, Decoding)> {
+    let Decoding::Refine(own) = Decoding::from(model.checkpoint.generation()) else {
+        let way = |num_beams| Decoding::Beam(Beam { num_beams, ..Beam::default() });
+        return vec![("AR greedy".to_owned(), way(1)), ("AR beam 5".to_owned(), way(5))];
+    };
+    let mut ways = Vec::new();
+    for &steps in choices.steps {
+        for &lengths in choices.lengths {
+            let plain = padir::Settings { steps, lengths, ..*own.clone() };
+            ways.push((format!("PaDIR {steps} × {lengths}"), plain.clone()));
+            if lengths > 1 {
+                let pruned = padir::Settings { prune: Prune::Keep { most: 1 }, ..plain };
+                ways.push((format!("PaDIR {steps} × {lengths} pruned"), pruned));
+            }
+        }
+    }
+    ways.into_iter().map(|(name, how)| (name, Decoding::Refine(Box::new(how)))).collect()
 }
 
 impl Model {
@@ -111,7 +126,22 @@ impl Model {
         Ok(Self { engine, vocabulary, checkpoint, load_seconds })
     }
 
-    fn runner(&self, decoding: &Decoding, threads: usize) -> Result<Runner> {
+    /// What may compete: everything, and what is listed if lists are asked for.
+    fn lists(&self, path: &Path, choices: Choices<'_>) -> Result<Vec<Listed>> {
+        let mut lists = vec![Listed::Everything];
+        let file = path.join(SHORTLIST);
+        match &self.vocabulary {
+            _ if choices.shortlist == 0 => {}
+            None => lists.push(Listed::Random(choices.shortlist)),
+            Some(vocabulary) if file.exists() => {
+                lists.push(Listed::Known(Arc::new(Shortlist::load(&file, vocabulary)?)));
+            }
+            Some(_) => {}
+        }
+        Ok(lists)
+    }
+
+    fn runner(&self, decoding: &Decoding, listed: &Listed, threads: usize) -> Result<Runner> {
         let Some(vocabulary) = &self.vocabulary else {
             return Ok(Runner::Fixed(Box::new(self.engine.session(Threads::new(threads)))));
         };
@@ -119,6 +149,9 @@ impl Model {
         let mut translator =
             Translator::new(self.engine.clone(), Arc::clone(vocabulary), generation, threads);
         translator.set_decoding(decoding.clone())?;
+        if let Listed::Known(shortlist) = listed {
+            translator.set_shortlist(Some(Arc::clone(shortlist)));
+        }
         Ok(Runner::Text(Box::new(translator)))
     }
 }
@@ -126,8 +159,8 @@ impl Model {
 impl System {
     fn new(
         label: String,
-        precision: Precision,
         mut decoding: Decoding,
+        listed: Listed,
         model: &Arc<Model>,
         work: &Work,
         console: &Console,
@@ -137,11 +170,12 @@ impl System {
         }
         let most = console.threads();
         let choices = if most > 1 { vec![1, most] } else { vec![1] };
-        let runner = model.runner(&decoding, most)?;
+        let runner = model.runner(&decoding, &listed, most)?;
         Ok(Self {
             label,
-            precision,
+            precision: model.engine.precision(),
             decoding,
+            listed,
             model: Arc::clone(model),
             choices,
             threads: most,
@@ -163,15 +197,16 @@ impl System {
 
     /// Whether its throughput is of interest.
     pub(super) fn is_typical(&self) -> bool {
+        let label = self.label.trim_end_matches(" short");
         ["AR greedy", "AR beam 5", "PaDIR 4 × 1", "PaDIR 4 × 5", "PaDIR 4 × 5 pruned"]
-            .contains(&self.label.as_str())
+            .contains(&label)
     }
 
     /// Finds the number of threads that suits it best, and warms up.
     pub(super) fn settle(&mut self, work: &Work) -> Result<()> {
         let mut best = (f64::INFINITY, 1);
         for threads in self.choices.clone() {
-            self.runner = self.model.runner(&self.decoding, threads)?;
+            self.runner = self.model.runner(&self.decoding, &self.listed, threads)?;
             self.run(work, &[0])?;
             let start = Instant::now();
             for sentence in 0..TRIAL.min(work.len()) {
@@ -184,7 +219,7 @@ impl System {
             };
         }
         self.threads = best.1;
-        self.runner = self.model.runner(&self.decoding, self.threads)?;
+        self.runner = self.model.runner(&self.decoding, &self.listed, self.threads)?;
         self.run(work, &[0])?;
         Ok(())
     }
@@ -228,6 +263,12 @@ impl System {
                 let sources: Vec<&[TokenId]> =
                     batch.iter().map(|&i| work.sources[i].as_slice()).collect();
                 session.encode(&sources)?;
+                if let Listed::Random(count) = self.listed {
+                    for (context, &number) in batch.iter().enumerate() {
+                        let list = work.random_list(number, count);
+                        session.set_shortlist(context, Some(&list))?;
+                    }
+                }
                 decode_fixed(session, &self.model, &self.decoding, batch, *length)
             }
             _ => anyhow::bail!("the runner does not fit the task"),

@@ -17,6 +17,8 @@ pub(super) struct Work {
     padir: Option<PathBuf>,
     /// The sentences as ids with their ends.
     pub(super) sources: Vec<Vec<TokenId>>,
+    /// Of random models.
+    vocabulary: usize,
     pub(super) task: Task,
 }
 
@@ -55,7 +57,8 @@ impl Work {
             (1..length).map(id).chain([TokenId::EOS]).collect()
         };
         let sources = (0..sentences).map(source).collect();
-        Ok(Self { ar: Some(ar), padir: Some(padir), sources, task: Task::Fixed { length } })
+        let task = Task::Fixed { length };
+        Ok(Self { ar: Some(ar), padir: Some(padir), sources, vocabulary, task })
     }
 
     /// Real models, real sentences.
@@ -82,7 +85,7 @@ impl Work {
                 sources.push(ids);
             }
         }
-        Ok(Self { ar, padir, sources, task: Task::Texts(lines) })
+        Ok(Self { ar, padir, sources, vocabulary: 0, task: Task::Texts(lines) })
     }
 
     pub(super) fn ar(&self) -> Option<&Path> {
@@ -91,6 +94,12 @@ impl Work {
 
     pub(super) fn padir(&self) -> Option<&Path> {
         self.padir.as_deref()
+    }
+
+    /// Random tokens that may compete in a sentence.
+    pub(super) fn random_list(&self, sentence: usize, count: usize) -> Vec<TokenId> {
+        let mut chance = Seed(2).stream(Purpose::Synthesis, sentence as u64);
+        (0..count).map(|_| TokenId(chance.below(self.vocabulary as u64) as u32)).collect()
     }
 
     pub(super) fn len(&self) -> usize {

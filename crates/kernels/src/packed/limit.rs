@@ -1,0 +1,139 @@
+//! What the processor can multiply and add at most, everything in its registers: what products are compared with.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use super::PANEL;
+use super::isa::{Found, Isa};
+use super::tile::{self, Bytes, Singles};
+
+/// Rounds of a measurement; the fastest counts.
+const ROUNDS: usize = 8;
+/// What a round lasts, about.
+const ROUND: Duration = Duration::from_millis(20);
+/// Steps between looks at the clock.
+const STEPS: usize = 4096;
+
+/// Multiply-adds per second of so many threads, in single precision or 8 bits.
+pub fn multiply_adds(isa: Isa, bytes: bool, threads: usize) -> f64 {
+    let found = Found::new(isa);
+    let round = || {
+        let mut count = 0.0;
+        let start = Instant::now();
+        while start.elapsed() < ROUND {
+            count += run(found, bytes);
+        }
+        count / start.elapsed().as_secs_f64()
+    };
+    let together = |_| {
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(round)).collect();
+            // A thread that panicked multiplied nothing.
+            round() + others.into_iter().map(|t| t.join().unwrap_or(0.0)).sum::<f64>()
+        })
+    };
+    (0..ROUNDS).map(together).fold(0.0, f64::max)
+}
+
+/// Runs for a while; how many multiply-adds that were.
+fn run(found: Found, bytes: bool) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if found.isa() == Isa::Avx2 {
+        // SAFETY: AVX2 and FMA were found.
+        #[expect(unsafe_code, reason = "calls a loop for a detected processor")]
+        return unsafe { if bytes { avx2_bytes() } else { avx2_singles() } };
+    }
+    hot_tiles(found, bytes)
+}
+
+/// Twelve independent chains of 8 fused multiply-adds.
+///
+/// # Safety
+/// The processor has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+#[expect(unsafe_code, reason = "needs a detected processor")]
+unsafe fn avx2_singles() -> f64 {
+    use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps};
+    let (x, y) = (_mm256_set1_ps(black_box(0.5)), _mm256_set1_ps(black_box(1.0)));
+    let mut chains = [_mm256_set1_ps(black_box(1.0)); 12];
+    for _ in 0..STEPS {
+        for chain in &mut chains {
+            *chain = _mm256_fmadd_ps(*chain, x, y);
+        }
+    }
+    black_box(chains);
+    (STEPS * 12 * 8) as f64
+}
+
+/// Eight chains of 32 products of bytes, added in twos, in fours, and to the chain.
+///
+/// # Safety
+/// The processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[expect(unsafe_code, reason = "needs a detected processor")]
+unsafe fn avx2_bytes() -> f64 {
+    use std::arch::x86_64::{
+        _mm256_add_epi32, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_set1_epi8,
+        _mm256_set1_epi16,
+    };
+    let (x, ones) = (_mm256_set1_epi8(black_box(3)), _mm256_set1_epi16(black_box(1)));
+    let mut chains = [_mm256_set1_epi8(black_box(1)); 8];
+    for _ in 0..STEPS {
+        for chain in &mut chains {
+            // The factor is the chain itself, lest the compiler multiply once for all.
+            let pairs = _mm256_maddubs_epi16(x, *chain);
+            *chain = _mm256_add_epi32(*chain, _mm256_madd_epi16(pairs, ones));
+        }
+    }
+    black_box(chains);
+    (STEPS * 8 * 32) as f64
+}
+
+/// The engine's own tile over and over, its factors in the nearest cache.
+fn hot_tiles(found: Found, bytes: bool) -> f64 {
+    const K: usize = 128;
+    const TIMES: usize = 16;
+    let (rows, panels) = (tile::ROWS, 1);
+    for _ in 0..TIMES {
+        if bytes {
+            let (a, b) = ([1_u8; tile::ROWS * K], [1_i8; PANEL * K]);
+            let factors =
+                Bytes { groups: K / 4, a: &a, a_row: K, b: black_box(&b), b_panel: PANEL * K };
+            let mut sums = [[0; PANEL]; tile::ROWS * tile::PANELS];
+            tile::bytes(found, rows, panels, factors, &mut sums);
+            black_box(sums);
+        } else {
+            let (a, b) = ([1.0_f32; tile::ROWS * K], [1.0_f32; PANEL * K]);
+            let factors = Singles {
+                k: K,
+                a: &a,
+                a_row: K,
+                b: black_box(&b),
+                b_step: PANEL,
+                b_panel: PANEL * K,
+                more: false,
+            };
+            let mut sums = [[0.0; PANEL]; tile::ROWS * tile::PANELS];
+            tile::singles(found, rows, panels, factors, &mut sums);
+            black_box(sums);
+        }
+    }
+    (TIMES * rows * PANEL * K) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_processor_multiplies() {
+        for isa in Isa::ALL {
+            for bytes in [false, true] {
+                assert!(run(Found::new(isa), bytes) > 0.0, "{isa:?}");
+                assert!(hot_tiles(Found::new(isa), bytes) > 0.0, "{isa:?}");
+            }
+        }
+    }
+}
