@@ -100,7 +100,7 @@ impl Best {
                 partials: &self.partials[..blocks * rows],
                 scored: &self.scored[..blocks * rows * keep],
             };
-            if keep == depth {
+            if depth <= SHALLOW {
                 remains.merge(tools, tokens, answers);
             } else {
                 remains.order(&mut self.merged, depth, tokens, answers);
