@@ -86,11 +86,6 @@ impl Shortlist {
         list.dedup();
     }
 
-    /// The largest token that is listed.
-    pub fn largest(&self) -> Option<TokenId> {
-        self.lists.iter().chain([&self.always]).filter_map(|list| list.last()).max().copied()
-    }
-
     /// What lists miss of some pairs.
     pub fn coverage(&self, pairs: &Sequences) -> Coverage {
         let mut found = Coverage::default();
@@ -139,7 +134,6 @@ mod tests {
         assert_eq!(list, ids(&[1, 2, 20]));
         shortlist.gather(&ids(&[10, 11, 1, 99]), &mut list);
         assert_eq!(list, ids(&[1, 2, 20, 21]), "of 1 and 30, both from the end, the smaller");
-        assert_eq!(shortlist.largest(), Some(TokenId(21)));
         let mut other = Sequences::default();
         other.push(&ids(&[10, 1]), &ids(&[20, 1]));
         other.push(&ids(&[10, 1]), &ids(&[21, 30, 1]));
