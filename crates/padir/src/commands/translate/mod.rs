@@ -74,7 +74,7 @@ pub(crate) struct Translate {
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Decoding")]
     set: Vec<String>,
 
-    /// Refine with all shortcuts: fewer lengths, only the best after the first step, no step for what is certain.
+    /// Refine with all shortcuts: fewer lengths, half of them after each step, no step for what is certain. Costs some quality.
     #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
     fast: bool,
 

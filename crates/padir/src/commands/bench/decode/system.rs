@@ -80,7 +80,7 @@ pub(super) fn all(work: &Work, choices: Choices<'_>, console: &Console) -> Resul
             let model = Arc::new(Model::load(path, precision, work)?);
             let fixed = matches!(work.task, Task::Fixed { .. });
             for (label, decoding) in ways(&model, choices) {
-                // Without early ends and with given lengths it would be the pruned one.
+                // Without early ends and with given lengths it would be the halved one.
                 if fixed && label.ends_with("fast") {
                     continue;
                 }
@@ -110,9 +110,12 @@ fn ways(model: &Model, choices: Choices<'_>) -> Vec<(String, Decoding)> {
             let plain = padir::Settings { steps, lengths, ..*own.clone() };
             ways.push((format!("PaDIR {steps} × {lengths}"), plain.clone()));
             if lengths > 1 {
-                let pruned = padir::Settings { prune: Prune::Keep { most: 1 }, ..plain };
-                ways.push((format!("PaDIR {steps} × {lengths} pruned"), pruned.clone()));
-                ways.push((format!("PaDIR {steps} × {lengths} fast"), pruned.fast()));
+                for (name, prune) in [("pruned", Prune::Keep { most: 1 }), ("halved", Prune::Halve)]
+                {
+                    let settings = padir::Settings { prune, ..plain.clone() };
+                    ways.push((format!("PaDIR {steps} × {lengths} {name}"), settings));
+                }
+                ways.push((format!("PaDIR {steps} × {lengths} fast"), plain.fast()));
             }
         }
     }
