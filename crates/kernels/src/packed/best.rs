@@ -147,6 +147,7 @@ impl Best {
                 }
             }
         });
+        tools.level();
     }
 }
 
