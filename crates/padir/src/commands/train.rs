@@ -109,7 +109,7 @@ pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + S
 
 /// A flag that the first Ctrl-C, SIGTERM or SIGHUP sets. The second ends the process where it is: all files are written
 /// beside their places, so that none is damaged.
-fn listen() -> Result<Arc<AtomicBool>> {
+pub(crate) fn listen() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let heard = move || {
@@ -226,7 +226,7 @@ impl Observer for Watcher<'_> {
 }
 
 /// Hours, minutes and seconds.
-fn clock(seconds: f64) -> String {
+pub(crate) fn clock(seconds: f64) -> String {
     let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e9)).as_secs();
     format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
 }
