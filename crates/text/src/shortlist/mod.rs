@@ -8,7 +8,7 @@
 //!
 //! A decoder that computes the logits of these alone saves most of its output layer. What is not listed cannot be said.
 //!
-//! On disk it is text, in the format of CTranslate2's `vmap.txt`: a line for each source token with its piece, a tab,
+//! On disk it is text, in the format of `CTranslate2`'s `vmap.txt`: a line for each source token with its piece, a tab,
 //! and the pieces of its translations with spaces between them; the line without a source holds what is always listed.
 
 mod file;
