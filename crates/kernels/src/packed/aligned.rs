@@ -1,7 +1,7 @@
 //! Numbers that begin at a cache line.
 
 /// Bytes of a cache line, and of the widest register.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// A list whose first number stands at the beginning of a cache line, so that no load of a whole
 /// register touches two.

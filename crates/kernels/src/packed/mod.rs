@@ -21,6 +21,7 @@
 //!
 //! Nothing here allocates once its buffers have grown.
 
+mod ahead;
 mod aligned;
 pub mod attention;
 #[cfg(target_arch = "x86_64")]

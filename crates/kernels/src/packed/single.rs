@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::PANEL;
+use super::ahead::Ahead;
 use super::aligned::Aligned;
 use super::isa::{Found, Isa};
 use super::tile::{self, Shape, Singles, row_tiles};
@@ -108,12 +109,22 @@ impl Single {
         let depth = if rows.len() > shape.rows { DEPTH } else { k };
         let mut sums = [[[0.0; PANEL]; tile::ROWS * tile::PANELS]; TILES];
         let group = TILES * shape.rows;
+        // More rows read a panel again and again, and compute long enough to hide the first time.
+        let hurry = (shape.rows + 1..=group).contains(&rows.len());
+        let end = panels.end * PANEL * k;
         for (panel, count) in shape.panels(panels) {
             let weights = &self.data[panel * PANEL * k..(panel + count) * PANEL * k];
             for first in rows.clone().step_by(group) {
                 let some = group.min(rows.end - first);
                 for from in (0..k).step_by(depth) {
-                    for (tile, sums) in row_tiles(some, shape.rows).zip(&mut sums) {
+                    let next = ((panel * k + from + depth) * PANEL).min(end);
+                    let ahead = &self.data[next..(next + depth * PANEL).min(end)];
+                    let ahead = Ahead::new(ahead, some.div_ceil(shape.rows));
+                    let tiles = row_tiles(some, shape.rows).zip(&mut sums);
+                    for (share, (tile, sums)) in tiles.enumerate() {
+                        if hurry {
+                            ahead.fetch(share);
+                        }
                         let factors = Singles {
                             k: depth.min(k - from),
                             a: &x[(first + tile.start) * k + from..(first + tile.end) * k],
