@@ -5,6 +5,7 @@ mod completions;
 mod data;
 mod lab;
 mod quantize;
+mod run;
 mod runs;
 mod score;
 mod shortlist;
@@ -24,6 +25,7 @@ pub(crate) enum Command {
     Data(data::Data),
     Lab(lab::Lab),
     Quantize(quantize::Quantize),
+    Run(run::Run),
     Runs(runs::Runs),
     Score(score::Score),
     Shortlist(shortlist::Shortlist),
@@ -40,6 +42,7 @@ impl Command {
             Self::Data(command) => command.run(console),
             Self::Lab(command) => command.run(console),
             Self::Quantize(command) => command.run(console),
+            Self::Run(command) => command.run(console),
             Self::Runs(command) => command.run(console),
             Self::Score(command) => command.run(console),
             Self::Shortlist(command) => command.run(console),
