@@ -69,6 +69,11 @@ impl Console {
         quiet.into_iter().chain(threads).collect()
     }
 
+    /// Whether the user wants to hear of nothing but errors.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether the user asked for JSON.
     pub(crate) fn wants_json(&self) -> bool {
         self.json

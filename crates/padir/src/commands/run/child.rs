@@ -57,6 +57,9 @@ pub(super) fn run(
             let file = file.with_context(|| format!("cannot write {}", part.display()))?;
             command.stdout(file);
         }
+        None if console.is_quiet() => {
+            command.stdout(Stdio::null());
+        }
         None => {
             command.stdout(io::stderr());
         }

@@ -22,7 +22,7 @@ mod template;
 mod verdict;
 mod work;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
@@ -154,7 +154,7 @@ impl Run {
 
 /// Everything that no chosen stage makes must be there before anything runs.
 fn require_inputs(recipe: &Recipe, selection: &Selection) -> Result<()> {
-    let mut lines = BTreeSet::new();
+    let mut readers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut needs_data = false;
     let mut makers = BTreeSet::new();
     for &index in &selection.chosen {
@@ -167,15 +167,19 @@ fn require_inputs(recipe: &Recipe, selection: &Selection) -> Result<()> {
             if will_be_made || recipe.dir.join(&input.full).exists() {
                 continue;
             }
-            lines.insert(format!("\n  {} (stage {})", input.full, stage.name));
+            readers.entry(&input.full).or_default().push(&stage.name);
             needs_data |= input.shown.contains("{data.");
             makers.extend(maker.map(|&maker| recipe.stages[maker].name.as_str()));
         }
     }
-    if lines.is_empty() {
+    if readers.is_empty() {
         return Ok(());
     }
-    let missing = Err(anyhow!("what stages read is not there:{}", Vec::from_iter(lines).concat()));
+    let lines = readers.into_iter().map(|(path, stages)| {
+        let plural = if stages.len() == 1 { "" } else { "s" };
+        format!("\n  {path} (stage{plural} {})", stages.join(", "))
+    });
+    let missing = Err(anyhow!("what stages read is not there:{}", lines.collect::<String>()));
     match &recipe.needs_data {
         Some(words) if needs_data => missing.hint(words.trim()),
         _ if needs_data => missing.hint("--set data.NAME=PATH says where data is"),
