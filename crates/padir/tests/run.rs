@@ -251,6 +251,7 @@ fn an_output_that_is_not_made_is_a_failure() {
 
 /// Recipes that are none: what is wrong with them, and what must be said, line included.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn faults_are_told_with_their_lines() {
     let stage = "[[stage]]\nname = \"a\"\nrun = [\"data\", \"make\", \"copy\", \"--pairs\", \"3\", \"-o\", \"x\"]\n";
     let make = |name: &str, run: &str, rest: &str| {

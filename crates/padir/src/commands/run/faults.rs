@@ -66,7 +66,7 @@ impl Faults {
         Err(ConfigError::Problems { path: self.path, problems }.into())
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.problems.is_empty()
+    pub(super) fn count(&self) -> usize {
+        self.problems.len()
     }
 }

@@ -1,6 +1,7 @@
 //! What would run, and why; and that a recipe is in order.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Result;
@@ -79,7 +80,7 @@ fn print(console: &Console, listed: &[Listed<'_>]) -> Result<()> {
             Plan::Missing => "cannot",
         };
         let (name, reason) = (stage.name, &stage.reason);
-        text += &format!("{name:width$}  {plan:6}  {reason}\n");
+        let _ = writeln!(text, "{name:width$}  {plan:6}  {reason}");
     }
     console.print(&text)
 }

@@ -48,7 +48,7 @@ use work::{Action, Outcome, Selection, Worker};
 #[command(after_help = "Examples:
   padir run recipes/multi30k-en-de.toml
   padir run recipes/multi30k-en-de.toml --list
-  padir run recipes/multi30k-en-de.toml --set data.root=/data/multi30k --set values.steps=100
+  padir run recipes/multi30k-en-de.toml --set data.root=/data/multi30k --set values.steps=5000
   padir run recipes/multi30k-en-de.toml --only vocabulary --only teacher
   padir run recipes/multi30k-en-de.toml --from distil
   padir run recipes/wmt14-en-de.toml --check

@@ -68,7 +68,7 @@ impl Recipe {
         check::check(&scene, &mut stages, faults);
         let needs_data = source.needs_data.map(|text| names.fill(&text, &[], faults).full);
         // Faults so far would only be repeated in other words.
-        if !faults.is_empty() {
+        if faults.count() > 0 {
             return None;
         }
         let (stages, needs) = graph::connect(stages, &names, &files, faults)?;
