@@ -74,7 +74,10 @@ impl Checkpoint {
         let place = swap::standing(directory);
         let before = swap::identity(&place);
         let opened = Self::open_in(&place);
-        let same = before == swap::identity(&place) && place == swap::standing(directory);
+        // Whoever found nothing may have looked between two renames.
+        let same = before.is_some()
+            && before == swap::identity(&place)
+            && place == swap::standing(directory);
         (opened, same)
     }
 

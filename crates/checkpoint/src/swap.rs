@@ -98,9 +98,11 @@ pub(crate) fn standing(target: &Path) -> PathBuf {
 
 /// Something that changes when a directory is replaced by another of the same name.
 #[cfg(unix)]
-pub(crate) fn identity(directory: &Path) -> Option<(u64, u64)> {
+pub(crate) fn identity(directory: &Path) -> Option<(u64, u64, i64, i64)> {
     use std::os::unix::fs::MetadataExt;
-    fs::metadata(directory).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+    // Numbers of files that were removed are used again at once; the time of the last renaming is not.
+    let identity = |m: fs::Metadata| (m.dev(), m.ino(), m.ctime(), m.ctime_nsec());
+    fs::metadata(directory).ok().map(identity)
 }
 
 /// Something that changes when a directory is replaced by another of the same name.

@@ -209,6 +209,18 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// The files named.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.output
+    }
+
+    /// The form that their names ask for; parquet columns are called like `languages` unless the
+    /// user has said otherwise.
+    pub(crate) fn destination(&self, languages: Option<Languages>) -> Result<Destination> {
+        let languages = self.out_langs.clone().or(languages).unwrap_or_else(default_languages);
+        Destination::of_names(&self.output, &languages).map_err(explain_write)
+    }
+
     /// Starts the files. JSON and pairs cannot both go to stdout.
     pub(crate) fn create(
         &self,
@@ -220,9 +232,7 @@ impl OutputArgs {
             !(to_stdout && console.wants_json()),
             "--json and --output - both want to write to stdout"
         );
-        let languages = self.out_langs.clone().or(languages).unwrap_or_else(default_languages);
-        let destination = Destination::of_names(&self.output, &languages).map_err(explain_write)?;
-        destination.create().map_err(explain_write)
+        self.destination(languages)?.create().map_err(explain_write)
     }
 }
 

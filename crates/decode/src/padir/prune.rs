@@ -20,6 +20,7 @@ pub(super) fn prune(rule: Prune, drafts: &mut [Draft]) {
             Prune::Never => true,
             Prune::Margin { nats } => best - drafts[i].score < nats,
             Prune::Keep { most } => rank < most,
+            Prune::Halve => rank < order.len().div_ceil(2),
         };
         if drafts[i].is_live() && !close {
             drafts[i].status = Status::Dropped;

@@ -21,6 +21,8 @@ pub struct Settings {
     pub steps: usize,
     /// How many of the most probable lengths are tried.
     pub lengths: usize,
+    /// Fewer of them, if their probabilities add up to this share before; 1 for no fewer.
+    pub length_share: f64,
     /// How many neighbouring lengths each of them is widened to; odd.
     pub beam_length: usize,
     /// How many starts each length gets.
@@ -181,6 +183,8 @@ pub enum Prune {
         /// How many.
         most: usize,
     },
+    /// The worse half, rounded down: of five remain three, two, one.
+    Halve,
 }
 
 /// Which positions are predicted again after the first step; the others keep their token and its
@@ -207,6 +211,7 @@ impl Default for Settings {
             procedure: Procedure::default(),
             steps: 4,
             lengths: 5,
+            length_share: 1.0,
             beam_length: 1,
             parallel_decodes: 1,
             max_length: 128,
@@ -252,11 +257,26 @@ impl Settings {
     pub fn exactly_as_in_the_paper(self) -> Self {
         Self {
             procedure: Procedure::Paper,
+            length_share: 1.0,
             input: Input::Visible,
             counted: Counted::Kept,
             halt: Halt::Unchanged,
             prune: Prune::Never,
             wanted: Wanted::All,
+            ..self
+        }
+    }
+
+    /// The same settings with all shortcuts: no more lengths than have half of the probability, only the better half of
+    /// those that are left after each step, and no step for what is certain already. Sooner, at some loss of quality:
+    /// the scores of a first step, made from random tokens, say little about the last.
+    #[must_use]
+    pub fn fast(self) -> Self {
+        Self {
+            procedure: Procedure::Corrected,
+            length_share: 0.5,
+            prune: Prune::Halve,
+            halt: Halt::Confident { min_log_prob: -0.1 },
             ..self
         }
     }
@@ -300,6 +320,8 @@ impl Settings {
 
     /// Numbers inside of rules.
     fn check_rules(&self) -> Result<(), SettingsError> {
+        let share = self.length_share;
+        bounded("length_share", share, share > 0.0 && share <= 1.0, "above 0 and at most 1")?;
         if let Rejecter::Share { share } = self.rejecter {
             bounded("rejecter.share", share, (0.0..=1.0).contains(&share), "from 0 to 1")?;
         }
@@ -309,7 +331,7 @@ impl Settings {
         match self.prune {
             Prune::Margin { nats } => bounded("prune.nats", nats, nats > 0.0, "above 0"),
             Prune::Keep { most } => bounded("prune.most", most as f64, most > 0, "at least 1"),
-            Prune::Never => Ok(()),
+            Prune::Never | Prune::Halve => Ok(()),
         }?;
         if let Halt::Confident { min_log_prob } = self.halt {
             bounded("halt.min_log_prob", min_log_prob, !min_log_prob.is_nan(), "a number")?;
@@ -334,6 +356,7 @@ impl Settings {
         }
         if self.procedure == Procedure::Paper {
             let extras = [
+                ("length_share", self.length_share < 1.0),
                 ("input", self.input != Input::Visible),
                 ("counted", self.counted != Counted::Kept),
                 ("halt", self.halt != Halt::Unchanged),
@@ -391,6 +414,8 @@ mod tests {
                 "`rejecter.share`",
             ),
             (Settings { prune: Prune::Margin { nats: 0.0 }, ..default() }, "`prune.nats` is 0"),
+            (Settings { length_share: 0.0, ..default() }, "`length_share` is 0"),
+            (Settings { length_share: 0.5, ..paper() }, "`length_share`"),
             (Settings { prune: Prune::Keep { most: 0 }, ..default() }, "`prune.most` is 0"),
             (Settings { prune: Prune::Keep { most: 2 }, ..paper() }, "`prune` is not part"),
             (Settings { halt: Halt::Never, ..paper() }, "`halt` is not part"),

@@ -94,7 +94,12 @@ pub(super) fn plan(
 fn widen(settings: &Settings, lengths: &[(usize, f64)]) -> Vec<(usize, f64)> {
     let reach = settings.beam_length / 2;
     let mut widened: Vec<(usize, f64)> = Vec::new();
+    let mut share = 0.0;
     for &(length, log_prob) in lengths.iter().take(settings.lengths) {
+        if settings.length_share < 1.0 && share >= settings.length_share {
+            break;
+        }
+        share += log_prob.exp();
         for shifted in length.saturating_sub(reach)..=length.saturating_add(reach) {
             let clipped = shifted.clamp(SHORTEST, settings.max_length);
             if widened.iter().all(|&(known, _)| known != clipped) {
@@ -141,7 +146,12 @@ mod tests {
     #[test]
     fn lengths_are_taken_widened_and_clipped() {
         let wide = |beam_length| Settings { beam_length, ..settings() };
-        let cases: [(&str, Settings, &[usize], &[usize]); 7] = [
+        let some = |length_share| Settings { lengths: 4, length_share, ..settings() };
+        // Each has e⁻¹ ≈ 0.37.
+        let cases: [(&str, Settings, &[usize], &[usize]); 10] = [
+            ("one is enough", some(0.3), &[5, 7, 6], &[5]),
+            ("two are needed", some(0.5), &[5, 7, 6], &[5, 7]),
+            ("all, whatever they add up to", some(1.0), &[5, 7, 6, 8], &[5, 7, 6, 8]),
             ("the best two", wide(1), &[5, 7, 6], &[5, 7]),
             ("fewer than wanted", wide(1), &[5], &[5]),
             ("none", wide(1), &[], &[]),

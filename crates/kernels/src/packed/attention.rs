@@ -114,6 +114,7 @@ impl Attention<'_> {
             let (span, head) = (&self.spans[piece / self.heads], piece % self.heads);
             self.head(found, span, head, &grid, &mut tools.scratch(worker));
         });
+        tools.level();
     }
 
     fn head(

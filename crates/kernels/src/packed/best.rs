@@ -100,7 +100,7 @@ impl Best {
                 partials: &self.partials[..blocks * rows],
                 scored: &self.scored[..blocks * rows * keep],
             };
-            if keep == depth {
+            if depth <= SHALLOW {
                 remains.merge(tools, tokens, answers);
             } else {
                 remains.order(&mut self.merged, depth, tokens, answers);
@@ -147,6 +147,7 @@ impl Best {
                 }
             }
         });
+        tools.level();
     }
 }
 
@@ -222,7 +223,9 @@ fn answer(answers: &mut [Candidate], best: &[Scored], log_z: f64, tokens: Option
 vectorised! {
     /// z ← scale·z, and the largest.
     fn scale_and_peak(z: &mut [f32], scale: f32) -> f32 {
-        z.iter_mut().for_each(|z| *z *= scale);
+        for z in z.iter_mut() {
+            *z *= scale;
+        }
         largest(z)
     }
 }

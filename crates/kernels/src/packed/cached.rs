@@ -66,6 +66,7 @@ impl Cached<'_> {
                 );
             }
         });
+        tools.level();
     }
 }
 

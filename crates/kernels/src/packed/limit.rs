@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::PANEL;
 use super::isa::{Found, Isa};
-use super::tile::{self, Bytes, Singles};
+use super::tile::{self, Bytes, Shape, Singles};
 
 /// Rounds of a measurement; the fastest counts.
 const ROUNDS: usize = 8;
@@ -95,7 +95,8 @@ unsafe fn avx2_bytes() -> f64 {
 fn hot_tiles(found: Found, bytes: bool) -> f64 {
     const K: usize = 128;
     const TIMES: usize = 16;
-    let (rows, panels) = (tile::ROWS, 1);
+    let shape = if bytes { Shape::of_bytes } else { Shape::of_singles };
+    let (rows, panels) = (shape(found, tile::ROWS).rows, 1);
     for _ in 0..TIMES {
         if bytes {
             let (a, b) = ([1_u8; tile::ROWS * K], [1_i8; PANEL * K]);

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::PANEL;
 use super::byte::Byte;
 use super::grid::Grid;
 use super::quantise::Quantised;
 use super::single::Single;
 use super::threads::Threads;
+use super::{PANEL, grow};
 
 /// A packed matrix.
 #[derive(Debug)]
@@ -55,6 +55,16 @@ impl Tools {
     pub(super) fn scratch(&self, worker: usize) -> MutexGuard<'_, Vec<f32>> {
         // What a panic left behind is overwritten like anything else.
         self.scratch[worker].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes all buffers as long as the longest. Called after an operation: whoever takes the pieces of the next finds
+    /// what they need, even a worker that came too late for this one.
+    pub(super) fn level(&self) {
+        let workers = 0..self.scratch.len();
+        let longest = workers.clone().map(|worker| self.scratch(worker).len()).max().unwrap_or(0);
+        workers.for_each(|worker| {
+            grow(&mut self.scratch(worker), longest);
+        });
     }
 }
 

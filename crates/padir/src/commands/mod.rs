@@ -3,6 +3,7 @@
 mod bench;
 mod completions;
 mod data;
+mod distil;
 mod lab;
 mod quantize;
 mod run;
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Bench(bench::Bench),
     Completions(completions::Completions),
     Data(data::Data),
+    Distil(distil::Distil),
     Lab(lab::Lab),
     Quantize(quantize::Quantize),
     Run(run::Run),
@@ -40,6 +42,7 @@ impl Command {
             Self::Bench(command) => command.run(console),
             Self::Completions(command) => command.run(console),
             Self::Data(command) => command.run(console),
+            Self::Distil(command) => command.run(console),
             Self::Lab(command) => command.run(console),
             Self::Quantize(command) => command.run(console),
             Self::Run(command) => command.run(console),

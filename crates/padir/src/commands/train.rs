@@ -131,7 +131,7 @@ pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + S
 
 /// A flag that the first Ctrl-C, SIGTERM or SIGHUP sets. The second ends the process where it is: all files are written
 /// beside their places, so that none is damaged.
-fn listen() -> Result<Arc<AtomicBool>> {
+pub(crate) fn listen() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let heard = move || {

@@ -55,3 +55,50 @@ fn the_manual_lists_every_section() {
         assert!(manual.contains(section), "{section}");
     }
 }
+
+#[test]
+fn a_run_can_start_from_another_model() {
+    let folder = folder();
+    let folder = folder.path();
+    let begin = |name: &str, more: &[&str]| {
+        let dir = format!("run.dir={name}");
+        let few = ["train", "config.toml", "--quiet", "--set", &dir, "--set", "run.max_steps=2"];
+        // So slow that nothing moves.
+        let slow = ["--set", "optimiser.schedule.peak=1e-12"];
+        let all: Vec<&str> = few.iter().chain(&slow).chain(more).copied().collect();
+        run(folder, &all)
+    };
+    let teacher = ["--set", "run.seed=5", "--set", "objective.kind=ar"];
+    assert!(begin("teacher", &teacher).status.success());
+    assert!(begin("alone", &["--set", "objective.kind=padir"]).status.success());
+    let from = "model.start_from=teacher/final";
+    let warm = begin("warm", &["--set", "objective.kind=padir", "--set", from]);
+    assert!(warm.status.success(), "{}", String::from_utf8_lossy(&warm.stderr));
+    let tensor = |run: &str, name: &str| {
+        let checkpoint =
+            padir_checkpoint::Checkpoint::open(folder.join(run).join("final")).unwrap();
+        checkpoint.tensor(name).unwrap().to_vec()
+    };
+    let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+    let encoder = "encoder.block.0.layer.0.SelfAttention.q.weight";
+    assert!(near(&tensor("warm", encoder), &tensor("teacher", encoder)));
+    assert!(!near(&tensor("alone", encoder), &tensor("teacher", encoder)));
+    let bias = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight";
+    assert!(near(&tensor("warm", bias), &tensor("alone", bias)), "another meaning, not taken");
+    let gone = begin("gone", &["--set", "model.start_from=nowhere"]);
+    let errors = String::from_utf8_lossy(&gone.stderr).into_owned();
+    assert!(!gone.status.success() && errors.contains("start_from"), "{errors}");
+    let unlike = [
+        "--set",
+        from,
+        "--set",
+        "model.d_model=24",
+        "--set",
+        "model.d_ff=40",
+        "--set",
+        "model.num_heads=1",
+    ];
+    let unlike = begin("unlike", &unlike);
+    let errors = String::from_utf8_lossy(&unlike.stderr).into_owned();
+    assert!(!unlike.status.success(), "{errors}");
+}

@@ -107,7 +107,9 @@ fn improve(pairs: &Sequences, places: &FxHashMap<(TokenId, TokenId), u32>, p: &[
             links.extend(source.iter().filter_map(|&s| places.get(&(s, t))).map(|&at| at as usize));
             let total: f64 = links.iter().map(|&at| p[at]).sum();
             if total > 0.0 {
-                links.iter().for_each(|&at| expected[at] += p[at] / total);
+                for &at in &links {
+                    expected[at] += p[at] / total;
+                }
             }
         }
     }

@@ -1,11 +1,13 @@
 //! `[model]`: a size with a name, and what differs from it. Keys are those of `config.json`.
 
+use std::path::PathBuf;
+
 use padir_checkpoint::config::{
     MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_POSITIONS, MAX_VOCABULARY, MAX_WIDTH,
 };
 use padir_checkpoint::{
-    Decoder, DecoderKind, InitialTokens, LengthPredictor, ModelConfig, ParallelDecoder, Preset,
-    Provenance, RelativeBias, Symbols,
+    Decoder, DecoderKind, InitialTokens, LengthPredictor, MODEL, ModelConfig, ParallelDecoder,
+    Preset, Provenance, RelativeBias, Symbols,
 };
 use serde::Serialize;
 
@@ -17,6 +19,9 @@ use super::section::Section;
 pub struct ModelSettings {
     /// The size to start from: `paper`, `small` or `tiny`.
     pub preset: Preset,
+    /// A model whose parameters of the same name and shape are the initial ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_from: Option<PathBuf>,
     /// Rows of the embedding table; 0 means as many as the vocabulary has ids.
     pub vocab_size: usize,
     /// Width of the residual stream.
@@ -99,9 +104,14 @@ impl ModelSettings {
         // The vocabulary is irrelevant to what is taken from the preset.
         let usual = ModelConfig::preset(preset, 32_128, decoder);
         let bias = usual.relative_bias;
+        let start_from = section.optional_path("start_from");
+        if let Some(directory) = &start_from {
+            section.require_file("start_from", &directory.join(MODEL));
+        }
         let s = &mut section;
         let settings = Self {
             preset,
+            start_from,
             vocab_size: s.count("vocab_size", 0..=MAX_VOCABULARY).unwrap_or(0),
             d_model: s.count("d_model", WIDTH).unwrap_or(usual.d_model),
             d_kv: s.count("d_kv", WIDTH).unwrap_or(usual.d_kv),

@@ -1,11 +1,12 @@
 //! The manifest of a training run, and whether two of them saw the same.
 //!
-//! Files are listed as: vocabulary, training data, dev sets. The first two decide what is learnt
-//! and must not change under a run; dev sets may.
+//! Files are listed as: vocabulary, training data, dev sets, the model that was started from. The first two decide what is
+//! learnt and must not change under a run; the others may.
 
 use std::path::Path;
 
 use padir_base::manifest::{DataFile, Manifest};
+use padir_checkpoint::MODEL;
 use padir_text::shard::ShardSet;
 
 use super::RunDirError;
@@ -29,6 +30,12 @@ pub fn manifest_of(config: &Config) -> Result<Manifest, RunDirError> {
         manifest.data.push(describe_shards(shards)?);
     }
     for path in config.data.dev_files() {
+        manifest.add_data(path)?;
+    }
+    // Not needed again once there is a checkpoint.
+    if let Some(path) = config.model.start_from.as_ref().map(|path| path.join(MODEL))
+        && path.exists()
+    {
         manifest.add_data(path)?;
     }
     Ok(manifest)

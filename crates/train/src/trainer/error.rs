@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use padir_checkpoint::CheckpointError;
 use padir_model::NetworkError;
 use padir_text::batch::BatchError;
 use padir_text::vocab::VocabError;
@@ -30,6 +31,21 @@ pub enum TrainError {
     /// Its network.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// The model of `model.start_from`.
+    #[error(transparent)]
+    StartFrom(#[from] CheckpointError),
+    /// Its ids mean something else.
+    #[error("{} was trained with another vocabulary: its parameters mean something else", model.display())]
+    OtherVocabulary {
+        /// Its directory.
+        model: PathBuf,
+    },
+    /// None of its parameters fits.
+    #[error("{} has no parameter of the name and shape of one of the network's", model.display())]
+    NothingInCommon {
+        /// Its directory.
+        model: PathBuf,
+    },
     /// A checkpoint to go on from.
     #[error(transparent)]
     Load(StateError),

@@ -7,6 +7,7 @@
 //! A run can be stopped anywhere in it. What is saved then is the state after the last whole step; an evaluation that
 //! was not completed is made again when the run goes on.
 
+mod beginning;
 mod error;
 mod observer;
 mod saving;
@@ -16,7 +17,7 @@ mod watching;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use padir_model::{Device, Network};
+use padir_model::Device;
 use padir_text::batch::{BatchReader, Batches, Position, Prefetch, Rank};
 use padir_text::vocab::Vocabulary;
 
@@ -104,7 +105,7 @@ pub fn train(
     let mut model = config.model_config(&vocabulary);
     model.provenance.vocabulary = Some(vocabulary.hash());
     model.provenance.data = Some(shards.digest());
-    let network = Network::initialise(&model, config.run.seed, &device)?;
+    let network = beginning::network(config, &model, &device)?;
     let mut learner = Learner::new(network, config);
     let mut reader = BatchReader::new(shards, config.batch_config(), Rank(0))?;
     if reader.epoch(0)?.batches() == 0 {

@@ -126,7 +126,7 @@ fn adopt(stage: &mut Stage, config: &Config, names: &Names, faults: &mut Faults)
         let message = format!("stage {:?}: `run.dir` is {dir:?}, not below `dir`", stage.name);
         faults.at(stage.place, message);
     }
-    for path in config.data.all_paths() {
+    for path in config.data.all_paths().into_iter().chain(&config.model.start_from) {
         stage.inputs.insert(names.call(&path.display().to_string()));
     }
     let best = config.run.metric.as_ref().map(|_| format!("{dir}/best"));

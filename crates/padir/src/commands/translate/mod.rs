@@ -74,6 +74,10 @@ pub(crate) struct Translate {
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Decoding")]
     set: Vec<String>,
 
+    /// Refine with all shortcuts: fewer lengths, half of them after each step, no step for what is certain. Costs some quality.
+    #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
+    fast: bool,
+
     /// Refine exactly as the paper's program does, without any of our shortcuts.
     #[arg(long, help_heading = "Decoding")]
     exact_paper: bool,
@@ -145,6 +149,12 @@ impl Translate {
     /// The model's own way of decoding with what the user changed.
     fn decoding(&self, translator: &Translator) -> Result<Decoding> {
         let mut decoding = translator.decoding().clone();
+        if self.fast {
+            let Decoding::Refine(settings) = decoding else {
+                anyhow::bail!("--fast is about refinement, and this is an autoregressive model");
+            };
+            decoding = Decoding::Refine(Box::new(settings.fast()));
+        }
         let counts = [("steps", self.steps), ("lengths", self.lengths), ("num_beams", self.beam)];
         let mut changes: Vec<String> = counts
             .into_iter()

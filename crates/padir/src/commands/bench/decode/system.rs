@@ -78,7 +78,12 @@ pub(super) fn all(work: &Work, choices: Choices<'_>, console: &Console) -> Resul
     for precision in [Precision::F32, Precision::Int8] {
         for path in [work.ar(), work.padir()].into_iter().flatten() {
             let model = Arc::new(Model::load(path, precision, work)?);
+            let fixed = matches!(work.task, Task::Fixed { .. });
             for (label, decoding) in ways(&model, choices) {
+                // Without early ends and with given lengths it would be the halved one.
+                if fixed && label.ends_with("fast") {
+                    continue;
+                }
                 for listed in model.lists(path, choices)? {
                     let label = match listed {
                         Listed::Everything => label.clone(),
@@ -105,8 +110,12 @@ fn ways(model: &Model, choices: Choices<'_>) -> Vec<(String, Decoding)> {
             let plain = padir::Settings { steps, lengths, ..*own.clone() };
             ways.push((format!("PaDIR {steps} × {lengths}"), plain.clone()));
             if lengths > 1 {
-                let pruned = padir::Settings { prune: Prune::Keep { most: 1 }, ..plain };
-                ways.push((format!("PaDIR {steps} × {lengths} pruned"), pruned));
+                for (name, prune) in [("pruned", Prune::Keep { most: 1 }), ("halved", Prune::Halve)]
+                {
+                    let settings = padir::Settings { prune, ..plain.clone() };
+                    ways.push((format!("PaDIR {steps} × {lengths} {name}"), settings));
+                }
+                ways.push((format!("PaDIR {steps} × {lengths} fast"), plain.fast()));
             }
         }
     }
@@ -166,7 +175,9 @@ impl System {
         console: &Console,
     ) -> Result<Self> {
         if let (Decoding::Refine(settings), Task::Fixed { .. }) = (&mut decoding, &work.task) {
+            // Nothing ends early, and lengths are given.
             settings.halt = Halt::Never;
+            settings.length_share = 1.0;
         }
         let most = console.threads();
         let choices = if most > 1 { vec![1, most] } else { vec![1] };

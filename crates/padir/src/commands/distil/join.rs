@@ -1,0 +1,98 @@
+//! Puts the parts together: the new corpus, and what is to be said about it.
+
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Result, ensure};
+use padir_base::hash::Sha256;
+use padir_text::corpus::Reading;
+use padir_text::vocab::Vocabulary;
+use padir_text::writer::{Destination, PairWriter};
+use padir_text::{Corpus, Pair};
+
+use super::part::Cost;
+use super::parts::Parts;
+use super::report::OnEmpty;
+use super::tally::{Findings, Row, Tally};
+use super::task::TextHash;
+use super::windows::for_each_part;
+use super::work::check;
+use crate::console::Console;
+use crate::corpus::explain_write;
+
+/// What is joined, and how.
+pub(super) struct Joiner<'a> {
+    pub(super) parts: &'a Parts,
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) corpora: &'a [Corpus],
+    pub(super) reading: Reading,
+    /// Pairs in a part.
+    pub(super) part: usize,
+    /// Pairs in all.
+    pub(super) pairs: u64,
+    /// The hash of the pairs.
+    pub(super) text: Sha256,
+    pub(super) on_empty: OnEmpty,
+    pub(super) stop: &'a AtomicBool,
+}
+
+/// What came of it.
+pub(super) struct Joined {
+    pub(super) written: u64,
+    pub(super) findings: Findings,
+    pub(super) cost: Cost,
+}
+
+impl Joiner<'_> {
+    /// Writes the corpus. The files appear when all is written.
+    pub(super) fn join(&self, console: &Console, destination: &Destination) -> Result<Joined> {
+        let mut writer = destination.create().map_err(explain_write)?;
+        let (mut tally, mut cost) = (Tally::default(), Cost::default());
+        let (mut hash, mut written) = (TextHash::default(), 0);
+        let bar = console.progress("joining", self.pairs);
+        for_each_part(self.corpora, self.reading, self.part, |number, pairs| {
+            check(self.stop, self.parts)?;
+            ensure!(number < self.parts.count(), "the corpus was changed during the work");
+            let part = self.parts.read(number, pairs.len())?;
+            cost.add(part.cost);
+            for pair in pairs {
+                hash.add(pair);
+            }
+            let rows: Vec<Row<'_>> = pairs
+                .iter()
+                .zip(&part.translations)
+                .map(|(pair, translations)| self.row(pair, translations))
+                .collect();
+            tally.add(self.vocabulary, &rows)?;
+            for (row, translations) in rows.iter().zip(&part.translations) {
+                written += write(&mut writer, row, translations)?;
+            }
+            bar.inc(pairs.len() as u64);
+            Ok(())
+        })?;
+        bar.finish_and_clear();
+        hash.check(self.text)?;
+        writer.finish().map_err(explain_write)?;
+        Ok(Joined { written, findings: tally.findings(), cost })
+    }
+
+    fn row<'r>(&self, pair: &'r Pair, translations: &'r [String]) -> Row<'r> {
+        let best = translations.first().map(String::as_str);
+        let instead = match self.on_empty {
+            OnEmpty::KeepReference => Some(pair.target.as_str()),
+            OnEmpty::Empty => Some(""),
+            OnEmpty::Drop => None,
+        };
+        Row { pair, best: best.unwrap_or_default(), written: best.or(instead) }
+    }
+}
+
+/// Writes a source with each of its targets; gives the number of pairs.
+fn write(writer: &mut PairWriter, row: &Row<'_>, translations: &[String]) -> Result<u64> {
+    let others = translations.iter().skip(1).map(String::as_str);
+    let mut written = 0;
+    for target in row.written.into_iter().chain(others) {
+        writer.write(&Pair::new(&row.pair.source, target)).map_err(explain_write)?;
+        written += 1;
+    }
+    Ok(written)
+}

@@ -1,0 +1,413 @@
+//! `padir distil`: the targets of a corpus, said again by a teacher.
+
+mod entropy;
+mod join;
+mod part;
+mod parts;
+mod report;
+mod share;
+mod tally;
+mod task;
+mod windows;
+mod work;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use padir_base::manifest::DataFile;
+use padir_text::Corpus;
+use padir_text::pair::Side;
+use padir_text::writer::{Destination, WriteError};
+use padir_translate::{Decoding, Translator};
+use serde_json::json;
+
+use super::train::listen;
+use super::translate::open;
+use crate::console::Console;
+use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair};
+use crate::hint::WithHint;
+use join::Joiner;
+use parts::{Parts, Patience, Standing};
+use report::{OnEmpty, Report, Request};
+use share::Share;
+use task::{Task, TextHash, hash_model};
+use work::{Pace, Worker};
+
+/// Let a teacher translate a corpus again, for a student to learn from.
+///
+/// Sources stay as they are; each target becomes the teacher's translation. Targets of a model are more uniform than those of
+/// people, which is what parallel students need. Work is done in parts, kept in a directory called like the last --output with .parts
+/// behind it: whatever ends the command, the same command goes on from there. The files appear when all parts are done, with a
+/// report beside them.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  padir distil --model runs/teacher/best train.en train.de -o distilled.en -o distilled.de
+  padir distil --model runs/teacher/best --int8 train.tsv.gz -o distilled.tsv.gz
+  padir distil --model runs/teacher/best --beam 8 --nbest 4 train.en train.de -o four.en -o four.de
+  padir distil --model runs/padir/best --steps 4 --lengths 5 train.en train.de -o again.en -o again.de
+
+  # Two workers share a directory, at the same time or not; whoever ends last joins the parts.
+  padir distil --model runs/teacher/best --shard 1/2 train.en train.de -o distilled.en -o distilled.de &
+  padir distil --model runs/teacher/best --shard 2/2 train.en train.de -o distilled.en -o distilled.de")]
+pub(crate) struct Distil {
+    /// The teacher's directory.
+    #[arg(long, short, value_name = "DIR")]
+    model: PathBuf,
+
+    /// Compute with 8-bit weights: faster and smaller, at a small loss of quality.
+    #[arg(long)]
+    int8: bool,
+
+    /// Let only tokens compete that `padir shortlist` found for each source: faster, at a small loss of quality.
+    #[arg(long)]
+    shortlist: bool,
+
+    /// Write up to N different translations of each source, best first, each as a pair of its own.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    nbest: u16,
+
+    /// What to do with pairs for which the teacher has nothing to say, such as those with an empty source.
+    #[arg(long, value_enum, default_value_t = OnEmpty::KeepReference, value_name = "WHAT")]
+    on_empty: OnEmpty,
+
+    #[command(flatten)]
+    decoding: DecodingArgs,
+
+    #[command(flatten)]
+    labour: LabourArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    // Last, because its heading in the help would extend to what follows.
+    #[command(flatten)]
+    corpus: CorpusArgs,
+}
+
+/// How the teacher decodes.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Decoding")]
+struct DecodingArgs {
+    /// Width of the beam of an autoregressive teacher [default: 5]; 1 is greedy.
+    #[arg(long, value_name = "N")]
+    beam: Option<usize>,
+
+    /// Most refinement steps of a parallel teacher.
+    #[arg(long, value_name = "N")]
+    steps: Option<usize>,
+
+    /// How many lengths a parallel teacher tries.
+    #[arg(long, value_name = "N")]
+    lengths: Option<usize>,
+
+    /// Change any other setting of the decoder.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+/// How the work is divided.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Work")]
+struct LabourArgs {
+    /// Do only the I-th of N shares of the work.
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Share>,
+
+    /// Pairs in a part: the most that is translated again after an interruption.
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    part: u32,
+
+    /// Most sources that are translated together. It changes the speed, not the result.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    batch: u16,
+}
+
+/// The width of the beam unless the user chooses: what teachers are usually asked with.
+const BEAM: usize = 5;
+
+impl DecodingArgs {
+    /// The model's own way of decoding with what the user changed.
+    fn resolve(&self, translator: &Translator, nbest: usize) -> Result<Decoding> {
+        let mut decoding = translator.decoding().clone();
+        let beam = match decoding {
+            Decoding::Beam(_) => Some(self.beam.unwrap_or(BEAM)),
+            Decoding::Refine(_) | Decoding::Sample(_) => self.beam,
+        };
+        let counts = [("steps", self.steps), ("lengths", self.lengths), ("num_beams", beam)];
+        let mut changes: Vec<String> = counts
+            .into_iter()
+            .filter_map(|(key, count)| count.map(|count| format!("{key}={count}")))
+            .collect();
+        changes.extend_from_slice(&self.set);
+        let names = serde_json::to_string(&decoding)?;
+        decoding.set_all(&changes).hint(format!("this model decodes with {names}"))?;
+        if let Decoding::Beam(beam) = &decoding
+            && beam.num_beams < nbest
+        {
+            let fact = anyhow!("a beam of {} has no {nbest} translations", beam.num_beams);
+            return Err(fact).hint(format!("--beam {nbest} has"));
+        }
+        Ok(decoding)
+    }
+}
+
+/// Where things are put.
+struct Place {
+    destination: Destination,
+    parts: PathBuf,
+    report: PathBuf,
+}
+
+/// What is to be done.
+struct Work {
+    task: Task,
+    request: Request,
+    corpora: Vec<Corpus>,
+    /// Pairs that cannot be read.
+    skipped: u64,
+    place: Place,
+    stop: Arc<AtomicBool>,
+}
+
+impl Work {
+    /// Enters the working directory; none if it is worth looking again.
+    fn enter(&self) -> Result<Option<Parts>> {
+        Parts::enter(&self.place.parts, &self.request.manifest, self.task.parts())
+    }
+
+    /// Removes what is left of the working directory if we were interrupted in doing so.
+    fn clear(&self) -> Result<()> {
+        while self.place.parts.exists() {
+            match self.enter() {
+                Ok(None) => {}
+                Ok(Some(parts)) => match parts.leave(Patience::Leave)? {
+                    Standing::Complete | Standing::Missing => return parts.remove(),
+                    Standing::Busy | Standing::Joined => return Ok(()),
+                },
+                // Other work has begun there.
+                Err(_) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Distil {
+    pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let mut translator = open(&self.model, self.int8, self.shortlist, console.threads())?;
+        translator.set_decoding(self.decoding.resolve(&translator, self.nbest.into())?)?;
+        let work = self.prepare(console, &translator)?;
+        loop {
+            let (report, outputs) = (&work.place.report, self.outputs());
+            if let Some(finished) = Report::of_finished(report, &work.request, &outputs) {
+                console.note(format!("all is done; {} says so", report.display()));
+                work.clear()?;
+                return finished.show(console);
+            }
+            let Some(parts) = work.enter()? else { continue };
+            self.translate(console, &work, &parts, &mut translator)?;
+            match self.leave(console, &parts)? {
+                Standing::Complete => {
+                    let report = self.assemble(console, &work, &parts, &translator)?;
+                    parts.remove()?;
+                    return report.show(console);
+                }
+                // Another has made the files, or somebody has removed parts.
+                Standing::Joined => {}
+                Standing::Missing if self.labour.shard.is_none() => {}
+                Standing::Missing | Standing::Busy => {
+                    return say_incomplete(console, &parts, self.share());
+                }
+            }
+        }
+    }
+
+    /// Everything that can be known and refused before any work is done.
+    fn prepare(&self, console: &Console, translator: &Translator) -> Result<Work> {
+        let corpora = self.corpus.all()?;
+        let place = self.place(&corpora)?;
+        let repeatable = |corpus: Corpus| corpus.repeatable().map_err(explain);
+        let corpora = corpora.into_iter().map(repeatable).collect::<Result<Vec<Corpus>>>()?;
+        let (task, skipped) = self.survey(console, &corpora, &place, translator)?;
+        let request = self.request(&task, &corpora, &place)?;
+        Ok(Work { task, request, corpora, skipped, place, stop: listen()? })
+    }
+
+    /// Translates our share.
+    fn translate(
+        &self,
+        console: &Console,
+        work: &Work,
+        parts: &Parts,
+        translator: &mut Translator,
+    ) -> Result<()> {
+        let done = parts.done();
+        if done > 0 {
+            console.note(format!("{done} of {} parts are done already", parts.count()));
+        }
+        let Task { nbest, part, pairs, .. } = work.task;
+        let pace = Pace { nbest, batch: self.labour.batch.into(), part, pairs };
+        let worker = Worker { translator, parts, share: self.share(), pace, stop: &work.stop };
+        worker.work(console, &work.corpora, self.corpus.reading())
+    }
+
+    /// Stops working. Without a shard the files are expected, so others are waited for; with one, whoever is last
+    /// makes them.
+    fn leave(&self, console: &Console, parts: &Parts) -> Result<Standing> {
+        let standing = parts.leave(Patience::Leave)?;
+        if self.labour.shard.is_none() && matches!(standing, Standing::Busy) {
+            console.note("others are still at work; waiting for them");
+            return parts.leave(Patience::Wait);
+        }
+        Ok(standing)
+    }
+
+    fn share(&self) -> Share {
+        self.labour.shard.unwrap_or(Share::WHOLE)
+    }
+
+    /// Where things go, checked before any work is done.
+    fn place(&self, corpora: &[Corpus]) -> Result<Place> {
+        let destination = self.output.destination(self.corpus.languages(corpora))?;
+        let outputs = self.outputs();
+        ensure!(
+            outputs.iter().all(|output| output.as_os_str() != "-"),
+            "--output - cannot be continued: distilled corpora are written to files"
+        );
+        for output in &outputs {
+            let directory = output.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let is_there = directory.is_none_or(Path::is_dir);
+            ensure!(is_there, "cannot write {}: there is no such directory", output.display());
+            for input in corpora.iter().flat_map(Corpus::files) {
+                let name = output.display();
+                ensure!(!is_same(output, input.path()), "{name} is both read and written");
+            }
+        }
+        let last = outputs.last().context("no --output")?;
+        ensure!(outputs.len() < 2 || outputs[0] != *last, "{} is named twice", last.display());
+        let (parts, report) = (beside(last, ".parts"), beside(last, ".report.json"));
+        Ok(Place { destination, parts, report })
+    }
+
+    fn outputs(&self) -> Vec<&Path> {
+        self.output.files().iter().map(PathBuf::as_path).collect()
+    }
+
+    /// Reads the corpus once: how much there is, and whether the output can hold it.
+    fn survey(
+        &self,
+        console: &Console,
+        corpora: &[Corpus],
+        place: &Place,
+        translator: &Translator,
+    ) -> Result<(Task, u64)> {
+        let mut hash = TextHash::default();
+        let mut number = 0;
+        let is_tsv = matches!(place.destination, Destination::Tsv(_));
+        let keeps_references = self.on_empty == OnEmpty::KeepReference;
+        let (pairs, skipped) = for_each_pair(console, corpora, self.corpus.reading(), |pair| {
+            hash.add(pair);
+            number += 1;
+            // References are written where there is no translation.
+            let target = if keeps_references { pair.target.as_str() } else { "" };
+            for (text, side) in [(pair.source.as_str(), Side::Source), (target, Side::Target)] {
+                if is_tsv && text.contains('\t') {
+                    return Err(explain_write(WriteError::Tab { number, side }));
+                }
+            }
+            Ok(())
+        })?;
+        ensure!(pairs > 0, "there are no pairs to distil");
+        let task = Task {
+            model: hash_model(&self.model, self.shortlist)?,
+            precision: if self.int8 { "int8" } else { "f32" },
+            decoding: translator.decoding().clone(),
+            nbest: self.nbest.into(),
+            part: self.labour.part as usize,
+            pairs,
+            text: hash.finish(),
+        };
+        Ok((task, skipped))
+    }
+
+    fn request(&self, task: &Task, corpora: &[Corpus], place: &Place) -> Result<Request> {
+        let columns = match &place.destination {
+            Destination::Parquet { languages, .. } => {
+                Some((languages.source.clone(), languages.target.clone()))
+            }
+            Destination::Aligned { .. } | Destination::Tsv(_) => None,
+        };
+        Ok(Request { manifest: task.manifest(corpora)?, on_empty: self.on_empty, columns })
+    }
+
+    /// Joins the parts and reports.
+    fn assemble(
+        &self,
+        console: &Console,
+        work: &Work,
+        parts: &Parts,
+        translator: &Translator,
+    ) -> Result<Report> {
+        let Work { task, request, corpora, skipped, place, stop } = work;
+        let joiner = Joiner {
+            parts,
+            vocabulary: translator.vocabulary(),
+            corpora,
+            reading: self.corpus.reading(),
+            part: task.part,
+            pairs: task.pairs,
+            text: task.text,
+            on_empty: self.on_empty,
+            stop,
+        };
+        let joined = joiner.join(console, &place.destination)?;
+        let examine = |path: &&Path| Ok(DataFile::examine(path)?);
+        let report = Report {
+            complete: true,
+            outputs: self.outputs().iter().map(examine).collect::<Result<_>>()?,
+            pairs: task.pairs,
+            skipped: *skipped,
+            written: joined.written,
+            on_empty: self.on_empty,
+            findings: joined.findings,
+            cost: joined.cost,
+            tokens_per_second: joined.cost.target_tokens as f64 / joined.cost.seconds.max(1e-9),
+            columns: request.columns.clone(),
+            manifest: request.manifest.clone(),
+        };
+        report.save(&place.report)?;
+        Ok(report)
+    }
+}
+
+/// Says that a shard is done, and others are not.
+fn say_incomplete(console: &Console, parts: &Parts, share: Share) -> Result<()> {
+    let (done, count) = (parts.done(), parts.count());
+    if console.wants_json() {
+        return console.print_json(&json!({
+            "complete": false, "shard": share.to_string(), "parts": count, "done": done,
+        }));
+    }
+    console.note(format!(
+        "shard {share} is done, with it {done} of {count} parts; whoever does the last of them joins them"
+    ));
+    Ok(())
+}
+
+/// A name with something behind it.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    name.into()
+}
+
+/// Whether two names mean the same file, as far as it exists.
+fn is_same(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}

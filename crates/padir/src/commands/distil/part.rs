@@ -1,0 +1,122 @@
+//! A part of the work that is done: some consecutive sources and their translations.
+//!
+//! As a file it is JSON lines: a head that says how much there is and what it cost, then for each source the array of its
+//! translations, best first, each without line breaks.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use padir_base::file::AtomicFile;
+use serde::{Deserialize, Serialize};
+
+/// What it cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Cost {
+    /// Seconds of translating.
+    pub(super) seconds: f64,
+    /// Tokens that were read, ends included.
+    pub(super) source_tokens: u64,
+    /// Tokens of the best translations.
+    pub(super) target_tokens: u64,
+}
+
+impl Cost {
+    pub(super) fn add(&mut self, other: Self) {
+        self.seconds += other.seconds;
+        self.source_tokens += other.source_tokens;
+        self.target_tokens += other.target_tokens;
+    }
+}
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    sources: usize,
+    cost: Cost,
+}
+
+/// Translations of consecutive sources.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Part {
+    /// For each source its translations, best first.
+    pub(super) translations: Vec<Vec<String>>,
+    pub(super) cost: Cost,
+}
+
+impl Part {
+    /// Makes the file appear whole.
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        let head = Head { sources: self.translations.len(), cost: self.cost };
+        let mut write = || -> Result<()> {
+            serde_json::to_writer(&mut file, &head)?;
+            for translations in &self.translations {
+                file.write_all(b"\n")?;
+                serde_json::to_writer(&mut file, translations)?;
+            }
+            Ok(file.write_all(b"\n")?)
+        };
+        write().with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(file.commit()?)
+    }
+
+    /// Reads a file with `expected` sources.
+    pub(super) fn read(path: &Path, expected: usize) -> Result<Self> {
+        let read = || -> Result<Self> {
+            let mut lines = BufReader::new(File::open(path)?).lines();
+            let Some(head) = lines.next() else { bail!("it is empty") };
+            let head: Head = serde_json::from_str(&head?)?;
+            let translations = lines
+                .map(|line| Ok(serde_json::from_str(&line?)?))
+                .collect::<Result<Vec<Vec<String>>>>()?;
+            for found in [head.sources, translations.len()] {
+                ensure!(found == expected, "it has {found} sources instead of {expected}");
+            }
+            Ok(Self { translations, cost: head.cost })
+        };
+        read().with_context(|| format!("{} is not usable", path.display()))
+    }
+}
+
+/// A text that fits on a line: control characters, which a model may spell byte by byte, become spaces.
+pub(super) fn one_line(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("part");
+        let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        let part = Part {
+            translations: vec![texts(&["ein \"Hund\"", "Hund"]), texts(&[""]), texts(&[])],
+            cost: Cost { seconds: 0.1 + 0.2, source_tokens: 7, target_tokens: 9 },
+        };
+        part.write(&path).unwrap();
+        assert_eq!(Part::read(&path, 3).unwrap(), part);
+        let error = format!("{:#}", Part::read(&path, 4).unwrap_err());
+        assert!(error.ends_with("part is not usable: it has 3 sources instead of 4"), "{error}");
+        for damage in ["", "{}\n", "{\"sources\":1,", "[\"a\"]\n"] {
+            std::fs::write(&path, damage).unwrap();
+            assert!(Part::read(&path, 1).is_err(), "{damage:?}");
+        }
+    }
+
+    #[test]
+    fn no_text_has_two_lines() {
+        let cases =
+            [("a\nb", "a b"), ("\ta\r\n", "a"), ("\0", ""), ("a\u{85}b", "a b"), ("é", "é")];
+        for (text, expected) in cases {
+            assert_eq!(one_line(text), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Translating: our parts, one after the other, each written as soon as it is done.
+//!
+//! Within a part sources are translated longest first, so that those of a batch are about as long and end about together.
+//! None of this shows in the result, because a translation does not depend on what is translated beside it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use indicatif::ProgressBar;
+use padir_base::TokenId;
+use padir_text::corpus::Reading;
+use padir_text::vocab::Vocabulary;
+use padir_text::{Corpus, Pair};
+use padir_translate::{Text, Translation, Translator};
+
+use super::part::{Cost, Part, one_line};
+use super::parts::Parts;
+use super::share::Share;
+use super::windows::for_each_part;
+use crate::commands::data::table::grouped;
+use crate::commands::train::clock;
+use crate::console::Console;
+use crate::hint::WithHint;
+
+/// The most source tokens in a batch of several: long sources in beams need much memory.
+const BATCH_TOKENS: usize = 4096;
+
+/// The least time between two lines of progress.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// How to work.
+#[derive(Clone, Copy)]
+pub(super) struct Pace {
+    /// Most translations of a source.
+    pub(super) nbest: usize,
+    /// Most sources that are translated together.
+    pub(super) batch: usize,
+    /// Pairs in a part.
+    pub(super) part: usize,
+    /// Pairs in all.
+    pub(super) pairs: u64,
+}
+
+/// Someone who translates parts.
+pub(super) struct Worker<'a> {
+    pub(super) translator: &'a mut Translator,
+    pub(super) parts: &'a Parts,
+    pub(super) share: Share,
+    pub(super) pace: Pace,
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Worker<'_> {
+    /// Translates all parts that are ours and not done.
+    pub(super) fn work(
+        mut self,
+        console: &Console,
+        corpora: &[Corpus],
+        reading: Reading,
+    ) -> Result<()> {
+        let todo = self.todo();
+        if todo == 0 {
+            return Ok(());
+        }
+        let mut progress = Progress::new(console, todo);
+        for_each_part(corpora, reading, self.pace.part, |number, pairs| {
+            if !self.share.takes(number) || self.parts.has(number) {
+                return Ok(());
+            }
+            let part = self.translate(pairs, &progress.bar)?;
+            part.write(&self.parts.path(number))?;
+            progress.advance(number + 1, self.parts.count(), pairs.len() as u64);
+            Ok(())
+        })?;
+        progress.bar.finish_and_clear();
+        Ok(())
+    }
+
+    /// How many pairs we have to translate.
+    fn todo(&self) -> u64 {
+        let Pace { part: size, pairs, .. } = self.pace;
+        let ours = |part: &usize| self.share.takes(*part) && !self.parts.has(*part);
+        let size_of = |part: usize| (pairs - (part * size) as u64).min(size as u64);
+        (0..self.parts.count()).filter(ours).map(size_of).sum()
+    }
+
+    fn translate(&mut self, pairs: &[Pair], bar: &ProgressBar) -> Result<Part> {
+        let started = Instant::now();
+        let lengths = lengths(self.translator.vocabulary(), pairs);
+        let mut part = Part { translations: vec![Vec::new(); pairs.len()], cost: Cost::default() };
+        for batch in batches(&lengths, self.pace.batch) {
+            check(self.stop, self.parts)?;
+            let text = |&at: &usize| Text { number: at as u64, text: &pairs[at].source };
+            let texts: Vec<Text<'_>> = batch.iter().map(text).collect();
+            let translations = self.translator.translate(&texts, self.pace.nbest, &mut ())?;
+            for (&at, translation) in batch.iter().zip(&translations) {
+                part.cost.source_tokens += translation.source_tokens as u64;
+                part.cost.target_tokens +=
+                    translation.alternatives.first().map_or(0, |best| best.tokens as u64);
+                part.translations[at] = distinct(translation);
+            }
+            bar.inc(batch.len() as u64);
+        }
+        part.cost.seconds = started.elapsed().as_secs_f64();
+        Ok(part)
+    }
+}
+
+/// Ends the work if the user wants it.
+pub(super) fn check(stop: &AtomicBool, parts: &Parts) -> Result<()> {
+    if !stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    Err(anyhow!("stopped with {} of {} parts done", parts.done(), parts.count()))
+        .hint("the same command goes on from there")
+}
+
+/// The different translations that say something, best first.
+fn distinct(translation: &Translation) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::with_capacity(translation.alternatives.len());
+    for alternative in &translation.alternatives {
+        let text = one_line(&alternative.text);
+        if !text.is_empty() && !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+/// The lengths of sources in tokens.
+fn lengths(vocabulary: &Arc<Vocabulary>, pairs: &[Pair]) -> Vec<usize> {
+    let mut encoder = vocabulary.encoder();
+    let mut ids: Vec<TokenId> = Vec::new();
+    let mut length = |pair: &Pair| {
+        encoder.encode_into(&pair.source, &mut ids);
+        ids.len()
+    };
+    pairs.iter().map(&mut length).collect()
+}
+
+/// Which sources are translated together: at most `most` of about the same length, the longest first.
+fn batches(lengths: &[usize], most: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(lengths[at]));
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    let mut tokens = 0;
+    for at in order {
+        match batches.last_mut() {
+            Some(batch) if batch.len() < most && tokens + lengths[at] <= BATCH_TOKENS => {
+                batch.push(at);
+            }
+            _ => {
+                batches.push(vec![at]);
+                tokens = 0;
+            }
+        }
+        tokens += lengths[at];
+    }
+    batches
+}
+
+/// A bar on a terminal, plain lines elsewhere.
+struct Progress<'a> {
+    console: &'a Console,
+    bar: ProgressBar,
+    started: Instant,
+    said: Option<Instant>,
+    done: u64,
+    todo: u64,
+}
+
+impl<'a> Progress<'a> {
+    fn new(console: &'a Console, todo: u64) -> Self {
+        let bar = console.progress("translating", todo);
+        Self { console, bar, started: Instant::now(), said: None, done: 0, todo }
+    }
+
+    fn advance(&mut self, part: usize, of: usize, pairs: u64) {
+        self.done += pairs;
+        let is_time = self.done == self.todo || self.said.is_none_or(|at| at.elapsed() >= PAUSE);
+        if !self.bar.is_hidden() || !is_time {
+            return;
+        }
+        let rate = self.done as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
+        let left = (self.todo - self.done) as f64 / rate;
+        self.console.note(format!(
+            "part {part} of {of}: {} of {} pairs, {rate:.1} pairs/s, {} to go",
+            grouped(self.done),
+            grouped(self.todo),
+            clock(left)
+        ));
+        self.said = Some(Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_hold_every_source_once_and_not_too_much() {
+        let lengths: Vec<usize> =
+            (0..300).map(|i| i * 37 % 101).chain([5000, 3000, 3000]).collect();
+        let batches = batches(&lengths, 64);
+        let mut all: Vec<usize> = batches.concat();
+        let ordered: Vec<usize> = all.iter().map(|&at| lengths[at]).collect();
+        assert!(ordered.is_sorted_by(|a, b| a >= b));
+        all.sort_unstable();
+        assert_eq!(all, (0..303).collect::<Vec<_>>());
+        for batch in &batches {
+            let tokens: usize = batch.iter().map(|&at| lengths[at]).sum();
+            assert!(batch.len() == 1 || (batch.len() <= 64 && tokens <= BATCH_TOKENS), "{batch:?}");
+        }
+        assert_eq!(batches[..3].iter().map(Vec::len).collect::<Vec<_>>()[..2], [1, 1]);
+    }
+}
