@@ -89,7 +89,7 @@ fn measure(options: &Options, engine: &Engine, kind: DecoderKind) -> Result<(), 
     let source: Vec<TokenId> = (0..options.positions as u32).map(|i| TokenId(10 + i * 7)).collect();
     let encode = median(10, || Ok(session.encode(&[&source])?))?;
     println!("  encode {} tokens: {}", source.len(), milliseconds(encode));
-    let weights = decoder_weights(engine);
+    let weights = engine.decoder_weights();
     let bytes = weights as f64 * if options.precision == Precision::F32 { 4.0 } else { 1.0 };
     match kind {
         DecoderKind::Parallel => {
@@ -107,16 +107,6 @@ fn measure(options: &Options, engine: &Engine, kind: DecoderKind) -> Result<(), 
         }
     }
     Ok(())
-}
-
-/// Weights that a decoder step multiplies; embeddings are looked up, positions are known.
-fn decoder_weights(engine: &Engine) -> usize {
-    let config = engine.config();
-    let (d, inner) = (config.d_model, config.inner_width());
-    let positional = config.parallel().is_some_and(|p| p.positional_attention);
-    // q, k, v, o; q and o over the source; v and o by position.
-    let attention = d * inner * (4 + 2 + if positional { 2 } else { 0 });
-    config.num_decoder_layers * (attention + 2 * d * config.d_ff) + d * config.symbols.vocab_size
 }
 
 fn parallel(

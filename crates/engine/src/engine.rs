@@ -89,6 +89,17 @@ impl Engine {
         self.inner.weights.bytes()
     }
 
+    /// Weights that a step of the decoder multiplies: embeddings are looked up, and what depends on positions alone is known.
+    pub fn decoder_weights(&self) -> usize {
+        let config = self.config();
+        let (d, inner) = (config.d_model, config.inner_width());
+        let positional = config.parallel().is_some_and(|p| p.positional_attention);
+        // q, k, v, o; q and o over the source; v and o by position.
+        let attention = d * inner * (4 + 2 + if positional { 2 } else { 0 });
+        config.num_decoder_layers * (attention + 2 * d * config.d_ff)
+            + d * config.symbols.vocab_size
+    }
+
     /// Somebody who translates with this model, with buffers of their own.
     pub fn session(&self, threads: Threads) -> Session {
         Session::new(self.clone(), threads)

@@ -12,6 +12,7 @@ const ROUNDS: usize = 8;
 /// What a round lasts, about.
 const ROUND: Duration = Duration::from_millis(20);
 /// Steps between looks at the clock.
+#[cfg(target_arch = "x86_64")]
 const STEPS: usize = 4096;
 
 /// Multiply-adds per second of so many threads, in single precision or 8 bits.

@@ -32,7 +32,7 @@ const LONGEST: usize = 200;
   padir translate --model runs/en-de/best --shortlist --int8 < test.en > test.short.de
   padir score test.de test.long.de test.short.de
 
-Memory: 20 bytes for each pair of tokens that ever meet in a pair of sentences.")]
+Memory: some 50 bytes for each pair of tokens that ever meet in a pair of sentences.")]
 pub(crate) struct Shortlist {
     /// The model's directory, with its vocabulary.
     #[arg(long, short, value_name = "DIR")]

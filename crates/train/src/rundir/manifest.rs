@@ -32,11 +32,8 @@ pub fn manifest_of(config: &Config) -> Result<Manifest, RunDirError> {
     for path in config.data.dev_files() {
         manifest.add_data(path)?;
     }
-    // Not needed again once there is a checkpoint.
-    if let Some(path) = config.model.start_from.as_ref().map(|path| path.join(MODEL))
-        && path.exists()
-    {
-        manifest.add_data(path)?;
+    if let Some(model) = &config.model.start_from {
+        manifest.add_data(model.join(MODEL))?;
     }
     Ok(manifest)
 }

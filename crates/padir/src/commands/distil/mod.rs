@@ -25,7 +25,7 @@ use padir_translate::{Decoding, Translator};
 use serde_json::json;
 
 use super::train::listen;
-use super::translate::open;
+use super::translate::{change, open};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair};
 use crate::hint::WithHint;
@@ -137,13 +137,7 @@ impl DecodingArgs {
             Decoding::Refine(_) | Decoding::Sample(_) => self.beam,
         };
         let counts = [("steps", self.steps), ("lengths", self.lengths), ("num_beams", beam)];
-        let mut changes: Vec<String> = counts
-            .into_iter()
-            .filter_map(|(key, count)| count.map(|count| format!("{key}={count}")))
-            .collect();
-        changes.extend_from_slice(&self.set);
-        let names = serde_json::to_string(&decoding)?;
-        decoding.set_all(&changes).hint(format!("this model decodes with {names}"))?;
+        change(&mut decoding, counts, &self.set)?;
         if let Decoding::Beam(beam) = &decoding
             && beam.num_beams < nbest
         {

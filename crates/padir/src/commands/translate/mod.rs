@@ -156,13 +156,7 @@ impl Translate {
             decoding = Decoding::Refine(Box::new(settings.fast()));
         }
         let counts = [("steps", self.steps), ("lengths", self.lengths), ("num_beams", self.beam)];
-        let mut changes: Vec<String> = counts
-            .into_iter()
-            .filter_map(|(key, count)| count.map(|count| format!("{key}={count}")))
-            .collect();
-        changes.extend_from_slice(&self.set);
-        let names = serde_json::to_string(&decoding)?;
-        decoding.set_all(&changes).hint(format!("this model decodes with {names}"))?;
+        change(&mut decoding, counts, &self.set)?;
         if self.exact_paper {
             let Decoding::Refine(settings) = decoding else {
                 anyhow::bail!(
@@ -173,6 +167,21 @@ impl Translate {
         }
         Ok(decoding)
     }
+}
+
+/// Changes the counts that the user gave, and then whatever was set by name.
+pub(crate) fn change(
+    decoding: &mut Decoding,
+    counts: [(&str, Option<usize>); 3],
+    set: &[String],
+) -> Result<()> {
+    let mut changes: Vec<String> = counts
+        .into_iter()
+        .filter_map(|(key, count)| count.map(|count| format!("{key}={count}")))
+        .collect();
+    changes.extend_from_slice(set);
+    let names = serde_json::to_string(&decoding)?;
+    decoding.set_all(&changes).hint(format!("this model decodes with {names}"))
 }
 
 /// Opens a model and says what can be done if that fails.

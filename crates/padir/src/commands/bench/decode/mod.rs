@@ -96,6 +96,7 @@ pub(crate) struct Decode {
 
 impl Decode {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        ensure!((2..=128).contains(&self.length), "--length {} is not from 2 to 128", self.length);
         let scratch = tempfile::tempdir()?;
         let work = self.work(scratch.path())?;
         let choices = system::Choices {

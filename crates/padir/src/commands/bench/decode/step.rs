@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use padir_base::TokenId;
 use padir_base::continuation::{Advance, Continuer};
 use padir_base::denoise::{Answers, Denoiser, Query};
-use padir_checkpoint::{Checkpoint, DecoderKind, ModelConfig};
+use padir_checkpoint::Checkpoint;
 use padir_engine::{Engine, Precision, Session, Threads};
 use serde::Serialize;
 use serde_json::json;
@@ -155,7 +155,7 @@ impl Subject {
 
     fn report(self, limits: Limits) -> Step {
         let seconds = median(&self.seconds);
-        let weights = decoder_weights(self.session.engine().config()) as f64;
+        let weights = self.session.engine().decoder_weights() as f64;
         let rows = match self.kind {
             Kind::Parallel => self.positions,
             Kind::Causal(rows) => rows,
@@ -240,16 +240,6 @@ fn ids(count: usize) -> Vec<u32> {
 
 fn tokens(count: usize) -> Vec<TokenId> {
     ids(count).into_iter().map(TokenId).collect()
-}
-
-/// Weights that a decoder step multiplies; embeddings are looked up, positions are known.
-fn decoder_weights(config: &ModelConfig) -> usize {
-    let (d, inner) = (config.d_model, config.inner_width());
-    let positional = config.decoder_kind() == DecoderKind::Parallel
-        && config.parallel().is_some_and(|p| p.positional_attention);
-    // q, k, v, o; q and o over the source; v and o by position.
-    let attention = d * inner * (4 + 2 + if positional { 2 } else { 0 });
-    config.num_decoder_layers * (attention + 2 * d * config.d_ff) + d * config.symbols.vocab_size
 }
 
 fn median(seconds: &[f64]) -> f64 {

@@ -39,7 +39,6 @@ impl Work {
         length: usize,
         sentences: u32,
     ) -> Result<Self> {
-        ensure!((2..=128).contains(&length), "--length {length} is not between 2 and 128");
         ensure!(vocabulary >= 200, "--vocabulary {vocabulary} is less than 200");
         let model = |kind: DecoderKind, name: &str| -> Result<PathBuf> {
             let config = ModelConfig::preset(preset, vocabulary, kind);
