@@ -62,6 +62,18 @@ impl Console {
         if self.threads > 0 { self.threads } else { rayon::current_num_threads() }
     }
 
+    /// The options that make another process of this program behave as this one does.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let quiet = self.quiet.then(|| "--quiet".to_owned());
+        let threads = (self.threads > 0).then(|| format!("--threads={}", self.threads));
+        quiet.into_iter().chain(threads).collect()
+    }
+
+    /// Whether the user wants to hear of nothing but errors.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether the user asked for JSON.
     pub(crate) fn wants_json(&self) -> bool {
         self.json

@@ -6,6 +6,7 @@ mod data;
 mod distil;
 mod lab;
 mod quantize;
+mod run;
 mod runs;
 mod score;
 mod shortlist;
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     Distil(distil::Distil),
     Lab(lab::Lab),
     Quantize(quantize::Quantize),
+    Run(run::Run),
     Runs(runs::Runs),
     Score(score::Score),
     Shortlist(shortlist::Shortlist),
@@ -43,6 +45,7 @@ impl Command {
             Self::Distil(command) => command.run(console),
             Self::Lab(command) => command.run(console),
             Self::Quantize(command) => command.run(console),
+            Self::Run(command) => command.run(console),
             Self::Runs(command) => command.run(console),
             Self::Score(command) => command.run(console),
             Self::Shortlist(command) => command.run(console),

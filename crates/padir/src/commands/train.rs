@@ -1,7 +1,7 @@
 //! `padir train`: a network from two text files and one configuration.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use padir_train::config::{Config, MANUAL};
 use padir_train::devset::Evaluation;
-use padir_train::rundir::{Changes, RunDirError};
+use padir_train::rundir::{CONFIG, Changes, RunDirError};
 use padir_train::trainer::{Ending, Moment, Observer, Start, TrainError, train};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::console::Console;
 use crate::hint::WithHint;
 
 /// What shells expect of a program that was interrupted: 128 and the number of SIGINT.
-const INTERRUPTED: i32 = 130;
+pub(crate) const INTERRUPTED: i32 = 130;
 
 /// Train a model.
 ///
@@ -31,6 +31,7 @@ const INTERRUPTED: i32 = 130;
   padir train en-de.toml
   padir train en-de.toml --set run.dir=runs/try --set run.max_minutes=10
   padir train en-de.toml --resume
+  padir train en-de.toml --resume-or-begin
   padir train en-de.toml --resume --accept-changes --set optimiser.clip_norm=1
   tensorboard --logdir runs")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -46,6 +47,10 @@ pub(crate) struct Train {
     /// Go on with the run that stands in the directory.
     #[arg(long)]
     resume: bool,
+
+    /// Go on with the run that stands in the directory, or begin it if there is none.
+    #[arg(long, conflicts_with = "resume")]
+    resume_or_begin: bool,
 
     /// Go on even if learning rates, clipping, dropout or the like have changed, and note the changes in the record.
     #[arg(long, requires = "resume")]
@@ -71,7 +76,8 @@ impl Train {
         if self.check {
             return console.print(&config.to_toml());
         }
-        let start = match (self.resume, self.accept_changes) {
+        let goes_on = self.resume || self.resume_or_begin && config.run.dir.join(CONFIG).exists();
+        let start = match (goes_on, self.accept_changes) {
             (false, _) => Start::Begin,
             (true, false) => Start::Resume(Changes::Refused),
             (true, true) => Start::Resume(Changes::Accepted),
@@ -95,6 +101,22 @@ impl Train {
             return console.print_json(&summary);
         }
         Ok(())
+    }
+}
+
+/// What a recipe wants to know of a training before it runs.
+impl Train {
+    pub(crate) fn config(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
+    pub(crate) fn overrides(&self) -> &[String] {
+        &self.set
+    }
+
+    /// Whether the same command line goes on with what was interrupted.
+    pub(crate) fn can_be_repeated(&self) -> bool {
+        self.resume_or_begin
     }
 }
 

@@ -59,6 +59,16 @@ impl DataConfig {
         }
     }
 
+    /// All that is read: text or shards, dev sets and the vocabulary.
+    pub fn all_paths(&self) -> Vec<&PathBuf> {
+        let shards = match &self.train {
+            TrainData::Shards { shards } => Some(shards),
+            TrainData::Files(_) => None,
+        };
+        let texts = self.train_files().into_iter().chain(self.dev_files());
+        texts.chain(shards).chain([&self.vocabulary]).collect()
+    }
+
     /// The files of all dev sets.
     pub fn dev_files(&self) -> Vec<&PathBuf> {
         self.dev.values().flat_map(TextFiles::all).collect()

@@ -86,6 +86,18 @@ impl Config {
         Self::parse(path, &read_text(path)?, &[], Files::Ignored)
     }
 
+    /// Checks a text as if it stood in a file. What it names need not be there yet.
+    ///
+    /// # Errors
+    /// All its problems.
+    pub fn preview(
+        path: impl AsRef<Path>,
+        text: &str,
+        flags: &[String],
+    ) -> Result<Self, ConfigError> {
+        Self::parse(path.as_ref(), text, flags, Files::Ignored)
+    }
+
     fn parse(path: &Path, text: &str, flags: &[String], files: Files) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
         let entries = document::read(path, text, flags, &mut problems);

@@ -1,0 +1,119 @@
+//! A stage as a process of this very program, and Ctrl-C on its way to it.
+//!
+//! The child has a process group of its own: a terminal's Ctrl-C reaches this process alone, which passes it on exactly once. Otherwise
+//! the child would hear it twice, and a trainer that hears it twice ends without saving.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use std::{env, io};
+
+use anyhow::{Context, Result};
+
+use crate::console::Console;
+
+/// How often a child is asked whether it has ended.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// How often Ctrl-C, SIGTERM or SIGHUP were heard.
+#[derive(Clone)]
+pub(super) struct Signals(Arc<AtomicUsize>);
+
+impl Signals {
+    pub(super) fn listen() -> Result<Self> {
+        let count = Arc::new(AtomicUsize::new(0));
+        let heard = Arc::clone(&count);
+        ctrlc::set_handler(move || {
+            heard.fetch_add(1, Ordering::Relaxed);
+        })
+        .context("cannot listen for Ctrl-C")?;
+        Ok(Self(count))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs a command line in a directory to its end. What it prints goes to a file, which appears when all went well, or
+/// to stderr, because stdout is ours.
+pub(super) fn run(
+    console: &Console,
+    dir: &Path,
+    arguments: &[&str],
+    stdout: Option<&Path>,
+    signals: &Signals,
+) -> Result<ExitStatus> {
+    let program = env::current_exe().context("cannot find this program")?;
+    let mut command = Command::new(program);
+    command.args(console.arguments()).args(arguments).current_dir(dir).stdin(Stdio::null());
+    let part = stdout.map(|path| path.with_added_extension("part"));
+    match &part {
+        Some(part) => {
+            let file = File::create(part);
+            let file = file.with_context(|| format!("cannot write {}", part.display()))?;
+            command.stdout(file);
+        }
+        None if console.is_quiet() => {
+            command.stdout(Stdio::null());
+        }
+        None => {
+            command.stdout(io::stderr());
+        }
+    }
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command.spawn().context("cannot start this program again")?;
+    let status = wait(console, child, signals)?;
+    if let (Some(part), Some(path)) = (part, stdout) {
+        let settled = if status.success() { settle(&part, path) } else { fs::remove_file(&part) };
+        settled.with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(status)
+}
+
+fn settle(part: &Path, path: &Path) -> io::Result<()> {
+    File::open(part)?.sync_all()?;
+    fs::rename(part, path)
+}
+
+fn wait(console: &Console, mut child: Child, signals: &Signals) -> Result<ExitStatus> {
+    let mut passed_on = 0;
+    loop {
+        if let Some(status) = child.try_wait().context("cannot wait for the stage")? {
+            return Ok(status);
+        }
+        while passed_on < signals.count() {
+            if passed_on == 0 {
+                console.note("stopping; a second Ctrl-C stops at once");
+            }
+            // The child may have ended meanwhile, which the next question will tell.
+            let _ = pass_on(&mut child, passed_on);
+            passed_on += 1;
+        }
+        std::thread::sleep(PATIENCE);
+    }
+}
+
+/// Interrupts a child that was not waited for yet, so that its number is its own. Of two signals of the same kind the second could
+/// be lost, hence they differ.
+#[cfg(unix)]
+fn pass_on(child: &mut Child, number: usize) -> io::Result<()> {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    let signal = match number {
+        0 => Signal::SIGINT,
+        1 => Signal::SIGTERM,
+        _ => return child.kill(),
+    };
+    let id = i32::try_from(child.id()).map_err(io::Error::other)?;
+    Ok(kill(Pid::from_raw(id), signal)?)
+}
+
+#[cfg(not(unix))]
+fn pass_on(child: &mut Child, _: usize) -> io::Result<()> {
+    child.kill()
+}

@@ -1,0 +1,116 @@
+//! `stages.json`: what every stage was when it last ran, and what came of it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use padir_base::file::write_atomically;
+use padir_base::hash::Sha256;
+use serde::{Deserialize, Serialize};
+
+use super::recipe::{LOCK, RECORD};
+use crate::hint::WithHint;
+
+/// Hashes by name.
+pub(super) type Hashes = BTreeMap<String, Sha256>;
+
+/// What decides whether a stage is the one that ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Identity {
+    /// The command line, data called by name.
+    pub(super) command: Vec<String>,
+    /// Files of the recipe, data called by name in them, too.
+    pub(super) files: Hashes,
+    pub(super) inputs: Hashes,
+}
+
+/// How a stage stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Standing {
+    /// It was begun, and nobody wrote down how it ended: interrupted, or running.
+    Begun,
+    Failed,
+    Done,
+}
+
+/// A stage that ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct StageRecord {
+    pub(super) standing: Standing,
+    #[serde(flatten)]
+    pub(super) identity: Identity,
+    pub(super) outputs: Hashes,
+    /// Seconds since 1970.
+    pub(super) started: u64,
+    pub(super) ended: Option<u64>,
+    /// The time it took, that before interruptions included.
+    pub(super) seconds: f64,
+    /// The version of padir.
+    pub(super) version: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Content {
+    stages: BTreeMap<String, StageRecord>,
+}
+
+/// The record of a directory.
+pub(super) struct Record {
+    path: PathBuf,
+    content: Content,
+}
+
+impl Record {
+    /// Reads the record of a directory; one that is not there is empty.
+    pub(super) fn read(dir: &Path) -> Result<Self> {
+        let path = dir.join(RECORD);
+        let content = match fs::read(&path) {
+            Ok(text) => serde_json::from_slice(&text)
+                .with_context(|| format!("{} is not a record of stages", path.display()))
+                .hint(
+                    "remove it to run all stages again; what they made is then moved to `replaced`",
+                )?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Content::default(),
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", path.display()));
+            }
+        };
+        Ok(Self { path, content })
+    }
+
+    pub(super) fn get(&self, stage: &str) -> Option<&StageRecord> {
+        self.content.stages.get(stage)
+    }
+
+    /// Writes down how a stage stands.
+    pub(super) fn put(&mut self, stage: &str, record: StageRecord) -> Result<()> {
+        self.content.stages.insert(stage.to_owned(), record);
+        let mut text = serde_json::to_vec_pretty(&self.content)?;
+        text.push(b'\n');
+        Ok(write_atomically(&self.path, &text)?)
+    }
+}
+
+/// The right to run stages in a directory; the operating system takes it back when the process ends.
+pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
+
+impl Lock {
+    pub(super) fn take(dir: &Path) -> Result<Self> {
+        let path = dir.join(LOCK);
+        let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let file = open.with_context(|| format!("cannot write {}", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => {
+                Err(anyhow!("another `padir run` works in {}", dir.display()))
+                    .hint("wait for it, or give this one another directory with --set dir=…")
+            }
+            Err(TryLockError::Error(error)) => {
+                Err(error).with_context(|| format!("cannot lock {}", path.display()))
+            }
+        }
+    }
+}
