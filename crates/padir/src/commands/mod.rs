@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod data;
 mod distil;
+mod evaluate;
 mod lab;
 mod quantize;
 mod run;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Completions(completions::Completions),
     Data(data::Data),
     Distil(distil::Distil),
+    Evaluate(evaluate::Evaluate),
     Lab(lab::Lab),
     Quantize(quantize::Quantize),
     Run(run::Run),
@@ -43,6 +45,7 @@ impl Command {
             Self::Completions(command) => command.run(console),
             Self::Data(command) => command.run(console),
             Self::Distil(command) => command.run(console),
+            Self::Evaluate(command) => command.run(console),
             Self::Lab(command) => command.run(console),
             Self::Quantize(command) => command.run(console),
             Self::Run(command) => command.run(console),

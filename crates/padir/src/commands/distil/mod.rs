@@ -1,13 +1,14 @@
 //! `padir distil`: the targets of a corpus, said again by a teacher.
 
+pub(super) mod batches;
 mod entropy;
 mod join;
-mod part;
+pub(super) mod part;
 mod parts;
 mod report;
 mod share;
 mod tally;
-mod task;
+pub(super) mod task;
 mod windows;
 mod work;
 

@@ -83,7 +83,7 @@ impl Part {
 }
 
 /// A text that fits on a line: control characters, which a model may spell byte by byte, become spaces.
-pub(super) fn one_line(text: &str) -> String {
+pub(in crate::commands) fn one_line(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text.trim().to_owned()
 }

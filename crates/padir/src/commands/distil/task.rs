@@ -55,7 +55,7 @@ impl Task {
 }
 
 /// The hashes of a model's files; its shortlist matters only if it is used.
-pub(super) fn hash_model(
+pub(in crate::commands) fn hash_model(
     directory: &Path,
     shortlist: bool,
 ) -> Result<BTreeMap<&'static str, Sha256>> {

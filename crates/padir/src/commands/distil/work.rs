@@ -3,18 +3,16 @@
 //! Within a part sources are translated longest first, so that those of a batch are about as long and end about together.
 //! None of this shows in the result, because a translation does not depend on what is translated beside it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use indicatif::ProgressBar;
-use padir_base::TokenId;
 use padir_text::corpus::Reading;
-use padir_text::vocab::Vocabulary;
 use padir_text::{Corpus, Pair};
 use padir_translate::{Text, Translation, Translator};
 
+use super::batches::{batches, source_lengths};
 use super::part::{Cost, Part, one_line};
 use super::parts::Parts;
 use super::share::Share;
@@ -23,9 +21,6 @@ use crate::commands::data::table::grouped;
 use crate::commands::train::clock;
 use crate::console::Console;
 use crate::hint::WithHint;
-
-/// The most source tokens in a batch of several: long sources in beams need much memory.
-const BATCH_TOKENS: usize = 4096;
 
 /// The least time between two lines of progress.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -88,7 +83,7 @@ impl Worker<'_> {
 
     fn translate(&mut self, pairs: &[Pair], bar: &ProgressBar) -> Result<Part> {
         let started = Instant::now();
-        let lengths = lengths(self.translator.vocabulary(), pairs);
+        let lengths = source_lengths(self.translator.vocabulary(), pairs);
         let mut part = Part { translations: vec![Vec::new(); pairs.len()], cost: Cost::default() };
         for batch in batches(&lengths, self.pace.batch) {
             check(self.stop, self.parts)?;
@@ -129,38 +124,6 @@ fn distinct(translation: &Translation) -> Vec<String> {
     texts
 }
 
-/// The lengths of sources in tokens.
-fn lengths(vocabulary: &Arc<Vocabulary>, pairs: &[Pair]) -> Vec<usize> {
-    let mut encoder = vocabulary.encoder();
-    let mut ids: Vec<TokenId> = Vec::new();
-    let mut length = |pair: &Pair| {
-        encoder.encode_into(&pair.source, &mut ids);
-        ids.len()
-    };
-    pairs.iter().map(&mut length).collect()
-}
-
-/// Which sources are translated together: at most `most` of about the same length, the longest first.
-fn batches(lengths: &[usize], most: usize) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..lengths.len()).collect();
-    order.sort_by_key(|&at| std::cmp::Reverse(lengths[at]));
-    let mut batches: Vec<Vec<usize>> = Vec::new();
-    let mut tokens = 0;
-    for at in order {
-        match batches.last_mut() {
-            Some(batch) if batch.len() < most && tokens + lengths[at] <= BATCH_TOKENS => {
-                batch.push(at);
-            }
-            _ => {
-                batches.push(vec![at]);
-                tokens = 0;
-            }
-        }
-        tokens += lengths[at];
-    }
-    batches
-}
-
 /// A bar on a terminal, plain lines elsewhere.
 struct Progress<'a> {
     console: &'a Console,
@@ -192,27 +155,5 @@ impl<'a> Progress<'a> {
             clock(left)
         ));
         self.said = Some(Instant::now());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn batches_hold_every_source_once_and_not_too_much() {
-        let lengths: Vec<usize> =
-            (0..300).map(|i| i * 37 % 101).chain([5000, 3000, 3000]).collect();
-        let batches = batches(&lengths, 64);
-        let mut all: Vec<usize> = batches.concat();
-        let ordered: Vec<usize> = all.iter().map(|&at| lengths[at]).collect();
-        assert!(ordered.is_sorted_by(|a, b| a >= b));
-        all.sort_unstable();
-        assert_eq!(all, (0..303).collect::<Vec<_>>());
-        for batch in &batches {
-            let tokens: usize = batch.iter().map(|&at| lengths[at]).sum();
-            assert!(batch.len() == 1 || (batch.len() <= 64 && tokens <= BATCH_TOKENS), "{batch:?}");
-        }
-        assert_eq!(batches[..3].iter().map(Vec::len).collect::<Vec<_>>()[..2], [1, 1]);
     }
 }

@@ -8,8 +8,8 @@ mod watch;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
-use padir_decode::Event;
+use anyhow::{Context, Result, bail};
+use padir_decode::{Event, padir};
 use padir_engine::Precision;
 use padir_text::lines::LINE_LIMIT;
 use padir_translate::{
@@ -36,7 +36,6 @@ use watch::Watch;
   padir translate --model runs/en-de/best --nbest 5 --scores \"Two men are talking.\"
   padir translate --model runs/en-de/best --watch \"Two men are talking.\"
   padir translate --model runs/en-de/best --set halt.rule=confident --set halt.min_log_prob=-0.05 < test.en")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Translate {
     /// What to translate; stdin if there is nothing.
     #[arg(value_name = "TEXT", conflicts_with = "files")]
@@ -74,13 +73,8 @@ pub(crate) struct Translate {
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Decoding")]
     set: Vec<String>,
 
-    /// Refine with all shortcuts: fewer lengths, half of them after each step, no step for what is certain. Costs some quality.
-    #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
-    fast: bool,
-
-    /// Refine exactly as the paper's program does, without any of our shortcuts.
-    #[arg(long, help_heading = "Decoding")]
-    exact_paper: bool,
+    #[command(flatten)]
+    shortcuts: Shortcuts,
 
     /// Print the N best translations of each text: number ||| text ||| score.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Output")]
@@ -148,24 +142,53 @@ impl Translate {
 
     /// The model's own way of decoding with what the user changed.
     fn decoding(&self, translator: &Translator) -> Result<Decoding> {
-        let mut decoding = translator.decoding().clone();
-        if self.fast {
-            let Decoding::Refine(settings) = decoding else {
-                anyhow::bail!("--fast is about refinement, and this is an autoregressive model");
-            };
-            decoding = Decoding::Refine(Box::new(settings.fast()));
-        }
         let counts = [("steps", self.steps), ("lengths", self.lengths), ("num_beams", self.beam)];
-        change(&mut decoding, counts, &self.set)?;
+        self.shortcuts.resolve(translator.decoding(), counts, &self.set)
+    }
+}
+
+/// All or none of what is beyond the paper.
+#[derive(clap::Args)]
+pub(crate) struct Shortcuts {
+    /// Refine with all shortcuts: fewer lengths, half of them after each step, no step for what is certain. Costs some quality.
+    #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
+    fast: bool,
+
+    /// Refine exactly as the paper's program does, without any of our shortcuts.
+    #[arg(long, help_heading = "Decoding")]
+    exact_paper: bool,
+}
+
+impl Shortcuts {
+    /// A way of decoding with what the user changed.
+    pub(crate) fn resolve(
+        &self,
+        own: &Decoding,
+        counts: [(&str, Option<usize>); 3],
+        set: &[String],
+    ) -> Result<Decoding> {
+        let mut decoding = own.clone();
+        if self.fast {
+            decoding = refined(decoding, "--fast", padir::Settings::fast)?;
+        }
+        change(&mut decoding, counts, set)?;
         if self.exact_paper {
-            let Decoding::Refine(settings) = decoding else {
-                anyhow::bail!(
-                    "--exact-paper is about refinement, and this is an autoregressive model"
-                );
-            };
-            decoding = Decoding::Refine(Box::new(settings.exactly_as_in_the_paper()));
+            let exact = padir::Settings::exactly_as_in_the_paper;
+            decoding = refined(decoding, "--exact-paper", exact)?;
         }
         Ok(decoding)
+    }
+}
+
+/// Changes the settings of refinement.
+fn refined(
+    decoding: Decoding,
+    option: &str,
+    change: impl FnOnce(padir::Settings) -> padir::Settings,
+) -> Result<Decoding> {
+    match decoding {
+        Decoding::Refine(settings) => Ok(Decoding::Refine(Box::new(change(*settings)))),
+        _ => bail!("{option} is about refinement, and this is an autoregressive model"),
     }
 }
 

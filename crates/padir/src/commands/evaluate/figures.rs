@@ -1,0 +1,76 @@
+//! What a test set says about translations.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use padir_base::hash::{Sha256, hash_bytes};
+use padir_score::{Bleu, Chrf, ExactMatch, LengthRatio, Metric, References, Stutter, corpus_score};
+use padir_text::Pair;
+use serde::{Deserialize, Serialize};
+
+use super::Trial;
+
+/// The figures of one setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Figures {
+    pub(crate) bleu: f64,
+    pub(crate) chrf: f64,
+    /// Tokens in per cent of the reference's.
+    pub(crate) length: f64,
+    /// Per cent of translations that equal their reference.
+    pub(crate) exact: f64,
+    /// Words per thousand that repeat the one before.
+    pub(crate) stutter: f64,
+    /// The mean number of steps that the chosen hypotheses took; for an autoregressive model, tokens.
+    pub(crate) steps: f64,
+    /// Per cent of texts whose likeliest length is the reference's; none if lengths are not foretold.
+    pub(crate) foretold: Option<f64>,
+    /// The same for any of the lengths that were tried.
+    pub(crate) among: Option<f64>,
+    pub(crate) seconds: f64,
+}
+
+/// The references, ready to be compared with.
+pub(super) struct Scores<'p> {
+    pairs: &'p [Pair],
+    references: References<'p>,
+}
+
+impl<'p> Scores<'p> {
+    pub(super) fn new(pairs: &'p [Pair]) -> Result<Self> {
+        let texts: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
+        Ok(Self { pairs, references: References::new(&[texts])? })
+    }
+
+    pub(super) fn figures(&self, texts: &[String], trial: &Trial) -> Result<Figures> {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let score = |metric: &dyn Metric| -> Result<f64> {
+            Ok(corpus_score(metric, &texts, &self.references)?.value)
+        };
+        let refines = trial.foretold.shares();
+        Ok(Figures {
+            bleu: score(&Bleu::default())?,
+            chrf: score(&Chrf::default())?,
+            length: score(&LengthRatio::default())?,
+            exact: score(&ExactMatch::default())?,
+            stutter: score(&Stutter::default())?,
+            steps: trial.steps as f64 / texts.len() as f64,
+            foretold: refines.map(|(likeliest, _)| likeliest),
+            among: refines.map(|(_, among)| among),
+            seconds: trial.seconds,
+        })
+    }
+
+    /// How the scores are computed.
+    pub(super) fn signatures(&self) -> BTreeMap<String, String> {
+        let metrics: [&dyn Metric; 3] = [&Bleu::default(), &Chrf::default(), &Stutter::default()];
+        let count = self.references.count();
+        metrics.into_iter().map(|m| (m.name(), m.signature(count).to_string())).collect()
+    }
+
+    /// The hash of all pairs.
+    pub(super) fn hash(&self) -> Sha256 {
+        let lines = self.pairs.iter().flat_map(|pair| [&pair.source, "\t", &pair.target, "\n"]);
+        hash_bytes(lines.collect::<String>().as_bytes())
+    }
+}

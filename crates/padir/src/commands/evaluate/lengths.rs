@@ -1,0 +1,73 @@
+//! Were the lengths foretold?
+
+use std::collections::HashMap;
+
+use padir_decode::Event;
+use padir_text::Pair;
+use padir_text::vocab::Vocabulary;
+use padir_translate::{Place, Watcher};
+
+/// Compares the lengths that hypotheses begin with, likeliest first, with those of references.
+///
+/// Only texts that were not cut count, and each source once.
+pub(super) struct Foretold {
+    /// Whether the decoder begins with lengths at all.
+    foretells: bool,
+    /// Tokens of the references, ends included.
+    references: Vec<usize>,
+    /// For each text whether it was cut, its likeliest length was right, or one of those tried.
+    texts: HashMap<u64, Found>,
+}
+
+#[derive(Default)]
+struct Found {
+    is_cut: bool,
+    likeliest: bool,
+    among: bool,
+}
+
+impl Foretold {
+    pub(super) fn new(vocabulary: &Vocabulary, pairs: &[Pair], foretells: bool) -> Self {
+        let mut encoder = vocabulary.encoder();
+        let mut ids = Vec::new();
+        let mut length = |pair: &Pair| {
+            encoder.encode_into(&pair.target, &mut ids);
+            ids.len() + 1
+        };
+        Self {
+            foretells,
+            references: pairs.iter().map(&mut length).collect(),
+            texts: HashMap::new(),
+        }
+    }
+
+    /// Per cent of texts whose likeliest length was right, and of those where one of the lengths tried was.
+    pub(super) fn shares(&self) -> Option<(f64, f64)> {
+        let whole = || self.texts.values().filter(|found| !found.is_cut);
+        let count = whole().count();
+        let share = |right: usize| 100.0 * right as f64 / count as f64;
+        (count > 0).then(|| {
+            (
+                share(whole().filter(|found| found.likeliest).count()),
+                share(whole().filter(|found| found.among).count()),
+            )
+        })
+    }
+}
+
+impl Watcher for Foretold {
+    fn watches(&self) -> bool {
+        self.foretells
+    }
+
+    fn watch(&mut self, place: Place, event: Event) {
+        if event.step != 1 {
+            return;
+        }
+        let found = self.texts.entry(place.text).or_default();
+        found.is_cut |= place.part > 0;
+        let is_right = self.references.get(place.text as usize) == Some(&event.tokens.len());
+        found.likeliest |= is_right && event.hypothesis == 0;
+        found.among |= is_right;
+    }
+}

@@ -1,0 +1,218 @@
+//! `padir evaluate`: what a model is worth, under every setting of its decoder that matters.
+
+mod figures;
+mod lengths;
+mod variant;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use padir_base::file::write_atomically;
+use padir_text::Pair;
+use padir_translate::{Decoding, Text, Translator};
+use serde_json::json;
+
+use super::data::table::{Table, pairs};
+use super::distil::batches::{batches, source_lengths};
+use super::distil::part::one_line;
+use super::distil::task::hash_model;
+use super::translate::{Shortcuts, open};
+use crate::console::Console;
+use crate::corpus::{CorpusArgs, for_each_pair};
+use figures::{Figures, Scores};
+use lengths::Foretold;
+use variant::Variant;
+
+/// Translate a test set under several settings and score it.
+///
+/// Reports for each setting BLEU, chrF, length, exact matches and stutter as `padir score` would, how often the length was
+/// foretold, after how many steps translations stood still, and the time. Lists make one setting of every combination.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  padir evaluate --model runs/padir/best test.en test.de
+  padir evaluate --model runs/padir/best test.en test.de --steps 1,2,4,10 --lengths 1,5 --int8 --json > padir.json
+  padir evaluate --model runs/teacher/best test.en test.de --beam 1,5 --outputs teacher-outputs
+  padir evaluate --model runs/padir/best test.en test.de --set length_penalty=1.0 --fast")]
+pub(crate) struct Evaluate {
+    /// The model's directory.
+    #[arg(long, short, value_name = "DIR")]
+    model: PathBuf,
+
+    /// Compute with 8-bit weights.
+    #[arg(long)]
+    int8: bool,
+
+    /// Let only tokens compete that `padir shortlist` found for each text.
+    #[arg(long)]
+    shortlist: bool,
+
+    /// Write the translations of each setting to a file in this directory.
+    #[arg(long, value_name = "DIR")]
+    outputs: Option<PathBuf>,
+
+    /// Most texts that are translated together. It changes the speed, not the result.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    batch: u16,
+
+    // Last, because headings in the help extend to what follows.
+    #[command(flatten)]
+    decoding: DecodingArgs,
+
+    #[command(flatten)]
+    corpus: CorpusArgs,
+}
+
+/// Settings of the decoder; of lists, every combination.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Decoding")]
+struct DecodingArgs {
+    /// Most refinement steps; several between commas.
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    steps: Vec<usize>,
+
+    /// How many lengths are tried; several between commas.
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    lengths: Vec<usize>,
+
+    /// Widths of the beam of an autoregressive model; several between commas.
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    beam: Vec<usize>,
+
+    /// Change any other setting of the decoder.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    #[command(flatten)]
+    shortcuts: Shortcuts,
+}
+
+impl Evaluate {
+    pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let mut translator = open(&self.model, self.int8, self.shortlist, console.threads())?;
+        let variants = self.decoding.variants(&translator)?;
+        let corpora = self.corpus.all()?;
+        let mut pairs: Vec<Pair> = Vec::new();
+        for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
+            pairs.push(pair.clone());
+            Ok(())
+        })?;
+        ensure!(!pairs.is_empty(), "there is nothing to translate");
+        let scores = Scores::new(&pairs)?;
+        let mut rows = Vec::new();
+        for Variant { name, decoding } in variants {
+            translator.set_decoding(decoding.clone())?;
+            let trial = self.translate(console, &mut translator, &pairs)?;
+            let figures = scores.figures(&trial.texts, &trial)?;
+            if let Some(directory) = &self.outputs {
+                write_lines(directory, &name, &trial.texts)?;
+            }
+            console.note(format!("{name}: BLEU {:.2} in {:.1} s", figures.bleu, figures.seconds));
+            rows.push((name, decoding, figures));
+        }
+        self.show(console, &pairs, &scores, &rows)
+    }
+
+    fn translate(
+        &self,
+        console: &Console,
+        translator: &mut Translator,
+        pairs: &[Pair],
+    ) -> Result<Trial> {
+        let lengths = source_lengths(translator.vocabulary(), pairs);
+        let foretells = matches!(translator.decoding(), Decoding::Refine(_));
+        let mut foretold = Foretold::new(translator.vocabulary(), pairs, foretells);
+        let bar = console.progress("translating", pairs.len() as u64);
+        let mut texts = vec![String::new(); pairs.len()];
+        let mut steps = 0;
+        let started = Instant::now();
+        for batch in batches(&lengths, self.batch.into()) {
+            let text = |&at: &usize| Text { number: at as u64, text: &pairs[at].source };
+            let sources: Vec<Text<'_>> = batch.iter().map(text).collect();
+            let translations = translator.translate(&sources, 1, &mut foretold)?;
+            for (&at, translation) in batch.iter().zip(&translations) {
+                texts[at] = one_line(translation.text());
+                steps += translation.alternatives.first().map_or(0, |best| best.steps);
+            }
+            bar.inc(batch.len() as u64);
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        bar.finish_and_clear();
+        Ok(Trial { texts, steps, seconds, foretold })
+    }
+
+    fn show(
+        &self,
+        console: &Console,
+        all: &[Pair],
+        scores: &Scores<'_>,
+        rows: &[(String, Decoding, Figures)],
+    ) -> Result<()> {
+        if console.wants_json() {
+            let rows: Vec<_> = rows
+                .iter()
+                .map(|(name, decoding, figures)| json!({ "name": name, "decoding": decoding, "figures": figures }))
+                .collect();
+            return console.print_json(&json!({
+                "model": { "directory": self.model, "files": hash_model(&self.model, self.shortlist)? },
+                "precision": if self.int8 { "int8" } else { "f32" },
+                "shortlist": self.shortlist,
+                "pairs": all.len(),
+                "corpus": scores.hash(),
+                "signatures": scores.signatures(),
+                "rows": rows,
+                "version": env!("CARGO_PKG_VERSION"),
+            }));
+        }
+        let mut table = Table::default();
+        table.row([
+            &pairs(all.len() as u64),
+            "BLEU",
+            "chrF2",
+            "length %",
+            "exact %",
+            "stutter ‰",
+            "steps",
+            "foretold %",
+            "among %",
+            "s",
+        ]);
+        let share = |share: Option<f64>| share.map_or(String::new(), |share| format!("{share:.1}"));
+        for (name, _, figures) in rows {
+            table.row([
+                name,
+                &format!("{:.2}", figures.bleu),
+                &format!("{:.2}", figures.chrf),
+                &format!("{:.1}", figures.length),
+                &format!("{:.1}", figures.exact),
+                &format!("{:.2}", figures.stutter),
+                &format!("{:.2}", figures.steps),
+                &share(figures.foretold),
+                &share(figures.among),
+                &format!("{:.1}", figures.seconds),
+            ]);
+        }
+        let mut out = console.out();
+        table.write(&mut out)?;
+        Ok(out.flush()?)
+    }
+}
+
+/// What translating a test set gave.
+struct Trial {
+    texts: Vec<String>,
+    /// Of all translations together.
+    steps: usize,
+    seconds: f64,
+    foretold: Foretold,
+}
+
+fn write_lines(directory: &Path, name: &str, lines: &[String]) -> Result<()> {
+    let path = directory.join(format!("{name}.txt"));
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("cannot make {}", directory.display()))?;
+    let mut text = lines.join("\n");
+    text.push('\n');
+    Ok(write_atomically(&path, text.as_bytes())?)
+}

@@ -1,0 +1,58 @@
+//! The settings to try.
+
+use anyhow::{Result, bail};
+use padir_translate::{Decoding, Translator};
+
+use super::DecodingArgs;
+
+/// A way to decode, and its name.
+pub(super) struct Variant {
+    pub(super) name: String,
+    pub(super) decoding: Decoding,
+}
+
+impl DecodingArgs {
+    /// Every combination of what the user listed, on top of the model's own settings.
+    pub(super) fn variants(&self, translator: &Translator) -> Result<Vec<Variant>> {
+        let own = translator.decoding();
+        match own {
+            Decoding::Refine(_) if !self.beam.is_empty() => {
+                bail!("--beam is about autoregressive models, and this is a parallel one")
+            }
+            Decoding::Beam(_) | Decoding::Sample(_)
+                if !self.steps.is_empty() || !self.lengths.is_empty() =>
+            {
+                bail!(
+                    "--steps and --lengths are about refinement, and this is an autoregressive model"
+                )
+            }
+            _ => {}
+        }
+        let mut variants = Vec::new();
+        for steps in choices(&self.steps) {
+            for lengths in choices(&self.lengths) {
+                for beam in choices(&self.beam) {
+                    let counts = [("steps", steps), ("lengths", lengths), ("num_beams", beam)];
+                    let decoding = self.shortcuts.resolve(own, counts, &self.set)?;
+                    variants.push(Variant { name: name(&decoding), decoding });
+                }
+            }
+        }
+        Ok(variants)
+    }
+}
+
+/// What is listed, or what there is anyway.
+fn choices(list: &[usize]) -> Vec<Option<usize>> {
+    if list.is_empty() { vec![None] } else { list.iter().copied().map(Some).collect() }
+}
+
+fn name(decoding: &Decoding) -> String {
+    match decoding {
+        Decoding::Refine(settings) => {
+            format!("steps{}.lengths{}", settings.steps, settings.lengths)
+        }
+        Decoding::Beam(beam) => format!("beam{}", beam.num_beams),
+        Decoding::Sample(_) => "sample".to_owned(),
+    }
+}
