@@ -7,6 +7,7 @@ mod distil;
 mod evaluate;
 mod lab;
 mod quantize;
+mod report;
 mod run;
 mod runs;
 mod score;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Evaluate(evaluate::Evaluate),
     Lab(lab::Lab),
     Quantize(quantize::Quantize),
+    Report(report::Report),
     Run(run::Run),
     Runs(runs::Runs),
     Score(score::Score),
@@ -48,6 +50,7 @@ impl Command {
             Self::Evaluate(command) => command.run(console),
             Self::Lab(command) => command.run(console),
             Self::Quantize(command) => command.run(console),
+            Self::Report(command) => command.run(console),
             Self::Run(command) => command.run(console),
             Self::Runs(command) => command.run(console),
             Self::Score(command) => command.run(console),

@@ -224,7 +224,7 @@ fn print(console: &Console, runs: &[Listed]) -> Result<()> {
 }
 
 /// A count in three digits and a letter: 67.0M.
-fn short(n: u64) -> String {
+pub(super) fn short(n: u64) -> String {
     let mut value = n as f64;
     for unit in ["", "k", "M", "G", "T"] {
         // What rounds to 1000 belongs to the next unit.
@@ -237,7 +237,7 @@ fn short(n: u64) -> String {
 }
 
 /// Seconds for people: 45s, 3m05s, 2h07m.
-fn duration(seconds: f64) -> String {
+pub(super) fn duration(seconds: f64) -> String {
     let whole = seconds.max(0.0).round() as u64;
     let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
     match (hours, minutes) {

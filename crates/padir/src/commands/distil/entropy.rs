@@ -41,13 +41,13 @@ pub(super) struct Counts {
 
 /// Bits per token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entropy {
+pub(in crate::commands) struct Entropy {
     /// H₁.
-    pub(super) unigram: f64,
+    pub(in crate::commands) unigram: f64,
     /// H₂.
-    pub(super) bigram: f64,
+    pub(in crate::commands) bigram: f64,
     /// Hₛ.
-    pub(super) lexical: f64,
+    pub(in crate::commands) lexical: f64,
 }
 
 impl Counts {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// What it cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Cost {
+pub(in crate::commands) struct Cost {
     /// Seconds of translating.
     pub(super) seconds: f64,
     /// Tokens that were read, ends included.

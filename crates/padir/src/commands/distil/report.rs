@@ -19,7 +19,7 @@ use crate::console::Console;
 /// What is done with a pair that has no translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum OnEmpty {
+pub(in crate::commands) enum OnEmpty {
     /// It keeps its target.
     KeepReference,
     /// Its target becomes an empty line.
@@ -30,41 +30,45 @@ pub(super) enum OnEmpty {
 
 /// The report.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Report {
+pub(in crate::commands) struct Report {
     /// Whether all parts are joined; always, as a report is the last thing that is made.
-    pub(super) complete: bool,
+    pub(in crate::commands) complete: bool,
     /// The files written.
-    pub(super) outputs: Vec<DataFile>,
+    pub(in crate::commands) outputs: Vec<DataFile>,
     /// Pairs read.
-    pub(super) pairs: u64,
+    pub(in crate::commands) pairs: u64,
     /// Pairs that were not readable and left out.
-    pub(super) skipped: u64,
+    pub(in crate::commands) skipped: u64,
     /// Pairs written.
-    pub(super) written: u64,
+    pub(in crate::commands) written: u64,
     /// What was done with pairs without a translation.
-    pub(super) on_empty: OnEmpty,
+    pub(in crate::commands) on_empty: OnEmpty,
     #[serde(flatten)]
-    pub(super) findings: Findings,
+    pub(in crate::commands) findings: Findings,
     /// Seconds and tokens of all translating, by all workers.
-    pub(super) cost: Cost,
+    pub(in crate::commands) cost: Cost,
     /// Target tokens a second.
-    pub(super) tokens_per_second: f64,
+    pub(in crate::commands) tokens_per_second: f64,
     /// The names of the columns, in parquet.
-    pub(super) columns: Option<(String, String)>,
+    pub(in crate::commands) columns: Option<(String, String)>,
     /// The work it reports on.
-    pub(super) manifest: Manifest,
+    pub(in crate::commands) manifest: Manifest,
 }
 
 /// What was asked for.
-pub(super) struct Request {
-    pub(super) manifest: Manifest,
-    pub(super) on_empty: OnEmpty,
-    pub(super) columns: Option<(String, String)>,
+pub(in crate::commands) struct Request {
+    pub(in crate::commands) manifest: Manifest,
+    pub(in crate::commands) on_empty: OnEmpty,
+    pub(in crate::commands) columns: Option<(String, String)>,
 }
 
 impl Report {
     /// The report of work that is done: it says that the same was asked for, and the files are as it says.
-    pub(super) fn of_finished(path: &Path, request: &Request, outputs: &[&Path]) -> Option<Self> {
+    pub(in crate::commands) fn of_finished(
+        path: &Path,
+        request: &Request,
+        outputs: &[&Path],
+    ) -> Option<Self> {
         let report: Self = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         let same = report.on_empty == request.on_empty
             && report.columns == request.columns
@@ -78,14 +82,14 @@ impl Report {
     }
 
     /// Writes it to a file.
-    pub(super) fn save(&self, path: &Path) -> Result<()> {
+    pub(in crate::commands) fn save(&self, path: &Path) -> Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
         Ok(write_atomically(path, &text)?)
     }
 
     /// Prints it.
-    pub(super) fn show(&self, console: &Console) -> Result<()> {
+    pub(in crate::commands) fn show(&self, console: &Console) -> Result<()> {
         if console.wants_json() {
             return console.print_json(self);
         }

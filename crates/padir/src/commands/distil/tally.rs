@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 use super::entropy::{Counts, Entropy};
 
 /// A pair and what has become of it.
-pub(super) struct Row<'a> {
-    pub(super) pair: &'a Pair,
+pub(in crate::commands) struct Row<'a> {
+    pub(in crate::commands) pair: &'a Pair,
     /// The teacher's best translation, empty if there is none.
-    pub(super) best: &'a str,
+    pub(in crate::commands) best: &'a str,
     /// The first target written for it, if any.
-    pub(super) written: Option<&'a str>,
+    pub(in crate::commands) written: Option<&'a str>,
 }
 
 /// All there is to count.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(in crate::commands) struct Tally {
     pairs: u64,
     changed: u64,
     empty_sources: u64,
@@ -54,48 +54,52 @@ struct Sum<M> {
 
 /// What is known about one kind of target. Tokens are the teacher's, without ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Profile {
+pub(in crate::commands) struct Profile {
     /// Pairs; of several targets for a source only the first counts.
-    pub(super) pairs: u64,
+    pub(in crate::commands) pairs: u64,
     /// Tokens of the targets.
-    pub(super) target_tokens: u64,
+    pub(in crate::commands) target_tokens: u64,
     /// Tokens of the targets for one of the sources.
-    pub(super) length_ratio: f64,
+    pub(in crate::commands) length_ratio: f64,
     /// Immediate repetitions per 1000 words, none of them granted.
-    pub(super) stutter: f64,
+    pub(in crate::commands) stutter: f64,
     /// Bits per token.
-    pub(super) entropy: Entropy,
+    pub(in crate::commands) entropy: Entropy,
 }
 
 /// A score and how it was computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Graded {
-    pub(super) score: f64,
-    pub(super) signature: String,
+pub(in crate::commands) struct Graded {
+    pub(in crate::commands) score: f64,
+    pub(in crate::commands) signature: String,
 }
 
 /// The result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Findings {
+pub(in crate::commands) struct Findings {
     /// Sources without a token.
-    pub(super) empty_sources: u64,
+    pub(in crate::commands) empty_sources: u64,
     /// Other sources without a translation.
-    pub(super) empty_translations: u64,
+    pub(in crate::commands) empty_translations: u64,
     /// Pairs whose first target is another than before.
-    pub(super) changed: u64,
+    pub(in crate::commands) changed: u64,
     /// Before.
-    pub(super) reference: Profile,
+    pub(in crate::commands) reference: Profile,
     /// After.
-    pub(super) distilled: Profile,
+    pub(in crate::commands) distilled: Profile,
     /// BLEU of the teacher's translations.
-    pub(super) bleu: Graded,
+    pub(in crate::commands) bleu: Graded,
     /// chrF of the teacher's translations.
-    pub(super) chrf: Graded,
+    pub(in crate::commands) chrf: Graded,
 }
 
 impl Tally {
     /// Adds some pairs.
-    pub(super) fn add(&mut self, vocabulary: &Vocabulary, rows: &[Row<'_>]) -> Result<()> {
+    pub(in crate::commands) fn add(
+        &mut self,
+        vocabulary: &Vocabulary,
+        rows: &[Row<'_>],
+    ) -> Result<()> {
         let encoded: Vec<[Vec<TokenId>; 3]> = rows
             .par_iter()
             .with_min_len(64)
@@ -131,7 +135,7 @@ impl Tally {
     }
 
     /// What was found.
-    pub(super) fn findings(&self) -> Findings {
+    pub(in crate::commands) fn findings(&self) -> Findings {
         Findings {
             empty_sources: self.empty_sources,
             empty_translations: self.empty_translations,

@@ -1,6 +1,6 @@
 //! `padir evaluate`: what a model is worth, under every setting of its decoder that matters.
 
-mod figures;
+pub(super) mod figures;
 mod lengths;
 mod variant;
 

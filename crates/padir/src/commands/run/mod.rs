@@ -15,7 +15,7 @@ mod graph;
 mod list;
 mod names;
 mod recipe;
-mod record;
+pub(super) mod record;
 mod source;
 mod stage;
 mod template;

@@ -14,22 +14,22 @@ use super::recipe::{LOCK, RECORD};
 use crate::hint::WithHint;
 
 /// Hashes by name.
-pub(super) type Hashes = BTreeMap<String, Sha256>;
+pub(in crate::commands) type Hashes = BTreeMap<String, Sha256>;
 
 /// What decides whether a stage is the one that ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Identity {
+pub(in crate::commands) struct Identity {
     /// The command line, data called by name.
-    pub(super) command: Vec<String>,
+    pub(in crate::commands) command: Vec<String>,
     /// Files of the recipe, data called by name in them, too.
-    pub(super) files: Hashes,
-    pub(super) inputs: Hashes,
+    pub(in crate::commands) files: Hashes,
+    pub(in crate::commands) inputs: Hashes,
 }
 
 /// How a stage stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Standing {
+pub(in crate::commands) enum Standing {
     /// It was begun, and nobody wrote down how it ended: interrupted, or running.
     Begun,
     Failed,
@@ -38,18 +38,18 @@ pub(super) enum Standing {
 
 /// A stage that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct StageRecord {
-    pub(super) standing: Standing,
+pub(in crate::commands) struct StageRecord {
+    pub(in crate::commands) standing: Standing,
     #[serde(flatten)]
-    pub(super) identity: Identity,
-    pub(super) outputs: Hashes,
+    pub(in crate::commands) identity: Identity,
+    pub(in crate::commands) outputs: Hashes,
     /// Seconds since 1970.
-    pub(super) started: u64,
-    pub(super) ended: Option<u64>,
+    pub(in crate::commands) started: u64,
+    pub(in crate::commands) ended: Option<u64>,
     /// The time it took, that before interruptions included.
-    pub(super) seconds: f64,
+    pub(in crate::commands) seconds: f64,
     /// The version of padir.
-    pub(super) version: String,
+    pub(in crate::commands) version: String,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -58,14 +58,14 @@ struct Content {
 }
 
 /// The record of a directory.
-pub(super) struct Record {
+pub(in crate::commands) struct Record {
     path: PathBuf,
     content: Content,
 }
 
 impl Record {
     /// Reads the record of a directory; one that is not there is empty.
-    pub(super) fn read(dir: &Path) -> Result<Self> {
+    pub(in crate::commands) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(RECORD);
         let content = match fs::read(&path) {
             Ok(text) => serde_json::from_slice(&text)
@@ -81,12 +81,17 @@ impl Record {
         Ok(Self { path, content })
     }
 
-    pub(super) fn get(&self, stage: &str) -> Option<&StageRecord> {
+    pub(in crate::commands) fn get(&self, stage: &str) -> Option<&StageRecord> {
         self.content.stages.get(stage)
     }
 
+    /// All stages by name.
+    pub(in crate::commands) fn stages(&self) -> impl Iterator<Item = (&str, &StageRecord)> {
+        self.content.stages.iter().map(|(name, stage)| (name.as_str(), stage))
+    }
+
     /// Writes down how a stage stands.
-    pub(super) fn put(&mut self, stage: &str, record: StageRecord) -> Result<()> {
+    pub(in crate::commands) fn put(&mut self, stage: &str, record: StageRecord) -> Result<()> {
         self.content.stages.insert(stage.to_owned(), record);
         let mut text = serde_json::to_vec_pretty(&self.content)?;
         text.push(b'\n');
@@ -95,10 +100,10 @@ impl Record {
 }
 
 /// The right to run stages in a directory; the operating system takes it back when the process ends.
-pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
+pub(in crate::commands) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
 
 impl Lock {
-    pub(super) fn take(dir: &Path) -> Result<Self> {
+    pub(in crate::commands) fn take(dir: &Path) -> Result<Self> {
         let path = dir.join(LOCK);
         let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let file = open.with_context(|| format!("cannot write {}", path.display()))?;

@@ -1,0 +1,84 @@
+//! Figures beside the page.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use padir_base::file::write_atomically;
+use padir_plot::{Axis, Corner, Figure, Panel, Series};
+
+use super::chapter::Chapter;
+use super::evaluation::groups;
+
+/// The directory of figures.
+pub(super) struct Gallery {
+    directory: PathBuf,
+    /// What the page calls it.
+    link: String,
+}
+
+/// A curve, and its points.
+type Curve = (String, Vec<(f64, f64)>);
+
+impl Gallery {
+    /// A directory called like the page.
+    pub(super) fn beside(page: &Path) -> Result<Self> {
+        let directory = page.with_extension("");
+        let link = directory.file_name().map(|name| name.to_string_lossy().into_owned());
+        fs::create_dir_all(&directory)
+            .with_context(|| format!("cannot make {}", directory.display()))?;
+        Ok(Self { directory, link: link.unwrap_or_default() })
+    }
+
+    /// How the dev scores of trainings rose; none if nothing was watched.
+    pub(super) fn learning(&self, chapter: &Chapter) -> Result<Option<String>> {
+        let metric = chapter.trainings.iter().find_map(|training| Some(training.best()?.0));
+        let Some(metric) = metric else { return Ok(None) };
+        let curve = |training: &super::training::Training| -> Curve {
+            let rows = training.summary.rows.iter();
+            let points =
+                rows.filter_map(|row| Some((row.seconds / 60.0, *row.values.get(&metric)?)));
+            (training.name.clone(), points.filter(|(_, y)| y.is_finite()).collect())
+        };
+        let curves: Vec<Curve> = chapter.trainings.iter().map(curve).collect();
+        self.draw(&format!("{}-learning", chapter.name), "minutes of training", &metric, &curves)
+    }
+
+    /// BLEU by the number of steps, a curve for each model and number of lengths.
+    pub(super) fn steps(&self, chapter: &Chapter) -> Result<Option<String>> {
+        let mut curves: Vec<Curve> = Vec::new();
+        for group in groups(&chapter.evaluations) {
+            let parsed = group.setting.strip_prefix("steps").and_then(|s| s.split_once(".lengths"));
+            let Some((steps, lengths)) = parsed else { continue };
+            let Ok(steps) = steps.parse::<f64>() else { continue };
+            let name = format!("{}, lengths {lengths}", group.label);
+            let point = (steps, group.bleu());
+            match curves.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, points)) => points.push(point),
+                None => curves.push((name, vec![point])),
+            }
+        }
+        self.draw(&format!("{}-steps", chapter.name), "most steps", "BLEU", &curves)
+    }
+
+    /// Draws curves that have two points at least to .svg and .png, with a .csv of the numbers; gives the page's link.
+    fn draw(&self, name: &str, x: &str, y: &str, curves: &[Curve]) -> Result<Option<String>> {
+        let curves: Vec<&Curve> = curves.iter().filter(|(_, points)| points.len() > 1).collect();
+        if curves.is_empty() {
+            return Ok(None);
+        }
+        let mut panel = Panel::new(Axis::linear(x), Axis::linear(y)).legend(Corner::Outside);
+        let mut csv = format!("curve,{x},{y}\n");
+        for (name, points) in curves {
+            panel = panel.with(Series::line(name.as_str(), points.iter().copied()));
+            points.iter().for_each(|(x, y)| csv.push_str(&format!("\"{name}\",{x},{y}\n")));
+        }
+        let scene = Figure::new().panel(panel).draw();
+        let path = self.directory.join(name);
+        write_atomically(path.with_extension("svg"), scene.to_svg().as_bytes())?;
+        let png = scene.to_png(2.0).context("cannot draw the figure")?;
+        write_atomically(path.with_extension("png"), &png)?;
+        write_atomically(path.with_extension("csv"), csv.as_bytes())?;
+        Ok(Some(format!("{}/{name}.svg", self.link)))
+    }
+}

@@ -1,0 +1,68 @@
+//! `padir report`: a page of results, made of nothing but what runs left behind.
+
+mod chapter;
+mod evaluation;
+mod figures;
+mod latency;
+mod page;
+mod paper;
+mod training;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use padir_base::file::write_atomically;
+
+use crate::console::Console;
+use chapter::Chapter;
+use figures::Gallery;
+use page::Page;
+
+/// Write a page of results from the directories of recipes.
+///
+/// Every number comes from a file that a stage wrote: what was trained, on what and how long, what distillation changed, the scores of
+/// each model under each setting, latencies, the configurations. Models whose names differ only in a `-seedN` at the end are
+/// put together as mean ± standard deviation. Figures go to a directory called like the page.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  padir report runs/multi30k-en-de
+  padir report runs/multi30k-en-de runs/tatoeba-en-de --output docs/results.md")]
+pub(crate) struct Report {
+    /// Directories in which `padir run` worked.
+    #[arg(value_name = "DIR", required = true)]
+    directories: Vec<PathBuf>,
+
+    /// The page.
+    #[arg(long, short, value_name = "FILE", default_value = "docs/results.md")]
+    output: PathBuf,
+}
+
+impl Report {
+    pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let chapters = self
+            .directories
+            .iter()
+            .map(|directory| Chapter::read(console, directory))
+            .collect::<Result<Vec<Chapter>>>()?;
+        let mut names: Vec<&str> = chapters.iter().map(|chapter| chapter.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        ensure!(names.len() == chapters.len(), "two directories have the same name");
+        if console.wants_json() {
+            return console.print_json(&chapters);
+        }
+        let gallery = Gallery::beside(&self.output)?;
+        let mut page = Page::new(&self.directories);
+        for chapter in &chapters {
+            page.chapter(chapter, &gallery)?;
+        }
+        page.paper();
+        if let Some(parent) = self.output.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            std::fs::create_dir_all(parent)
+                .with_context(|| format!("cannot make {}", parent.display()))?;
+        }
+        write_atomically(&self.output, page.text().as_bytes())?;
+        console.note(format!("wrote {}", self.output.display()));
+        Ok(())
+    }
+}

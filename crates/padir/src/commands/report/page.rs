@@ -1,0 +1,261 @@
+//! The page, as Markdown.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::chapter::Chapter;
+use super::evaluation::groups;
+use super::figures::Gallery;
+use super::latency::Latencies;
+use super::paper;
+use super::training::Training;
+use crate::commands::data::table::grouped;
+use crate::commands::distil::report::Report as Distillation;
+use crate::commands::runs::{duration, short};
+
+/// A page that grows.
+pub(super) struct Page(String);
+
+impl Page {
+    pub(super) fn new(directories: &[PathBuf]) -> Self {
+        let names: Vec<String> = directories.iter().map(|d| d.display().to_string()).collect();
+        Self(format!(
+            "# Results\n\nMade by `padir report {}` from the files of runs; change those, not this.\n",
+            names.join(" ")
+        ))
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn chapter(&mut self, chapter: &Chapter, gallery: &Gallery) -> Result<()> {
+        self.line(&format!("\n## {}", chapter.name));
+        self.trainings(&chapter.trainings);
+        self.picture("Dev scores while learning", gallery.learning(chapter)?);
+        chapter.distillations.iter().for_each(|d| self.distillation(d));
+        self.scores(chapter);
+        self.picture("BLEU by steps", gallery.steps(chapter)?);
+        chapter.latencies.iter().for_each(|latencies| self.latencies(latencies));
+        self.configurations(&chapter.trainings);
+        Ok(())
+    }
+
+    /// The paper's numbers, for comparison.
+    pub(super) fn paper(&mut self) {
+        self.line("\n## The paper's\n");
+        self.line(&format!("{}.\n", paper::SOURCE));
+        let head: Vec<&str> = std::iter::once("BLEU").chain(paper::TASKS).collect();
+        let rows = paper::SYSTEMS.iter().map(|(name, scores)| {
+            let scores = scores.iter().map(|score| format!("{score:.2}"));
+            std::iter::once((*name).to_owned()).chain(scores).collect()
+        });
+        self.table(&head, rows);
+        self.line("\nIt also finds that");
+        paper::CLAIMS.iter().for_each(|claim| self.line(&format!("- {claim}")));
+    }
+
+    fn trainings(&mut self, trainings: &[Training]) {
+        if trainings.is_empty() {
+            return;
+        }
+        self.line("\n### Trainings\n");
+        let head = [
+            "model",
+            "kind",
+            "parameters",
+            "seed",
+            "steps",
+            "target tokens",
+            "time",
+            "best dev",
+            "state",
+        ];
+        let rows = trainings.iter().map(|training| {
+            let summary = &training.summary;
+            let best = training.best();
+            vec![
+                training.name.clone(),
+                summary.kind.to_string(),
+                summary.parameters.map_or_else(dash, short),
+                training.seed.map_or_else(dash, |seed| seed.0.to_string()),
+                grouped(summary.steps),
+                short(summary.tokens),
+                duration(summary.seconds),
+                best.map_or_else(dash, |(name, value)| format!("{name} {value:.2}")),
+                summary.standing.to_string(),
+            ]
+        });
+        self.table(&head, rows);
+    }
+
+    fn distillation(&mut self, report: &Distillation) {
+        let findings = &report.findings;
+        let (before, after) = (&findings.reference, &findings.distilled);
+        self.line("\n### Distillation\n");
+        let pair = |name: &str, of: &dyn Fn(&crate::commands::distil::tally::Profile) -> f64| {
+            vec![name.to_owned(), format!("{:.3}", of(before)), format!("{:.3}", of(after))]
+        };
+        let rows = [
+            pair("target tokens per source token", &|p| p.length_ratio),
+            pair("stutter per 1000 words", &|p| p.stutter),
+            pair("H(token), bits", &|p| p.entropy.unigram),
+            pair("H(token given the one before), bits", &|p| p.entropy.bigram),
+            pair("H(token given a source token), bits", &|p| p.entropy.lexical),
+        ];
+        self.table(&["", "people", "teacher"], rows.into_iter());
+        self.line(&format!(
+            "\n{} pairs, {} of them changed; the teacher's own translations score {:.2} BLEU and {:.2} chrF2 on them. {} target \
+             tokens a second.",
+            grouped(report.pairs),
+            grouped(findings.changed),
+            findings.bleu.score,
+            findings.chrf.score,
+            grouped(report.tokens_per_second.round() as u64),
+        ));
+    }
+
+    fn scores(&mut self, chapter: &Chapter) {
+        let Some(first) = chapter.evaluations.first() else { return };
+        self.line("\n### Test set\n");
+        let head = [
+            "model",
+            "setting",
+            "BLEU",
+            "chrF2",
+            "length %",
+            "exact %",
+            "stutter ‰",
+            "steps",
+            "length foretold %",
+            "among those tried %",
+        ];
+        let all = groups(&chapter.evaluations);
+        let rows = all.iter().map(|group| {
+            vec![
+                group.label.clone(),
+                setting(group.setting),
+                group.cell(2, |f| Some(f.bleu)),
+                group.cell(2, |f| Some(f.chrf)),
+                group.cell(1, |f| Some(f.length)),
+                group.cell(1, |f| Some(f.exact)),
+                group.cell(2, |f| Some(f.stutter)),
+                group.cell(2, |f| Some(f.steps)),
+                group.cell(1, |f| f.foretold),
+                group.cell(1, |f| f.among),
+            ]
+        });
+        self.table(&head, rows);
+        let mut precisions: Vec<&str> =
+            chapter.evaluations.iter().map(|e| e.precision.as_str()).collect();
+        precisions.dedup();
+        self.line(&format!(
+            "\n{} pairs, {}. Steps are those until nothing changed, or tokens from left to right, on average.",
+            grouped(first.pairs as u64),
+            precisions.join(", "),
+        ));
+        first.signatures.values().for_each(|signature| self.line(&format!("- `{signature}`")));
+    }
+
+    fn latencies(&mut self, latencies: &Latencies) {
+        self.line("\n### Latency\n");
+        let base = latencies.yardstick();
+        let head = [
+            "one at a time, ms",
+            "threads",
+            "p50",
+            "p90",
+            "p99",
+            "steps",
+            "beam search ÷ it, p50",
+            "p99",
+        ];
+        let rows = latencies.latencies.iter().map(|latency| {
+            let ratio =
+                |base: Option<f64>, own: f64| base.map_or_else(dash, |b| format!("{:.2}", b / own));
+            vec![
+                latency.system.clone(),
+                latency.threads.to_string(),
+                format!("{:.2}", latency.p50),
+                format!("{:.2}", latency.p90),
+                format!("{:.2}", latency.p99),
+                latency.steps.map_or_else(dash, |steps| format!("{steps:.1}")),
+                ratio(base.map(|base| base.p50), latency.p50),
+                ratio(base.map(|base| base.p99), latency.p99),
+            ]
+        });
+        self.table(&head, rows);
+        self.line(&format!("\n{}.", latencies.work));
+    }
+
+    fn configurations(&mut self, trainings: &[Training]) {
+        if trainings.is_empty() {
+            return;
+        }
+        self.line("\n### Configurations");
+        for training in trainings {
+            self.line(&format!("\n<details><summary>{}</summary>\n\n```toml", training.name));
+            self.line(without_places(&training.config).trim_end());
+            self.line("```\n\n| data | bytes | SHA-256 |\n|---|---|---|");
+            for file in &training.data {
+                let name = base_name(&file.path);
+                self.line(&format!("| {name} | {} | `{}` |", grouped(file.bytes), file.sha256));
+            }
+            self.line("\n</details>");
+        }
+    }
+
+    fn picture(&mut self, caption: &str, link: Option<String>) {
+        if let Some(link) = link {
+            self.line(&format!("\n![{caption}]({link})"));
+        }
+    }
+
+    fn table(&mut self, head: &[&str], rows: impl Iterator<Item = Vec<String>>) {
+        self.line(&format!("| {} |", head.join(" | ")));
+        self.line(&format!("|{}", "---|".repeat(head.len())));
+        rows.for_each(|row| self.line(&format!("| {} |", row.join(" | "))));
+    }
+
+    fn line(&mut self, line: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "{line}");
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+/// The last part of a path.
+fn base_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// A configuration in which absolute paths are names: where files lay on some machine is nobody's business.
+fn without_places(config: &str) -> String {
+    let quoted = config.split('"').enumerate().map(|(at, part)| match at % 2 {
+        1 if Path::new(part).is_absolute() => base_name(part),
+        _ => part,
+    });
+    quoted.collect::<Vec<_>>().join("\"")
+}
+
+/// `steps4.lengths5` in words.
+fn setting(name: &str) -> String {
+    name.replace("steps", "steps ").replace(".lengths", ", lengths ").replace("beam", "beam ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_not_told() {
+        let config = "source = [\"/home/me/data/a.en\", \"b/c.en\"]\nkind = \"padir\"\n";
+        let expected = "source = [\"a.en\", \"b/c.en\"]\nkind = \"padir\"\n";
+        assert_eq!(without_places(config), expected);
+    }
+}

@@ -1,0 +1,214 @@
+//! A recipe from nothing to a page of results: every kind of stage, with networks that learn for moments.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const RECIPE: &str = r#"
+dir = "out"
+
+[files]
+"ar.toml" = '''
+[data]
+vocabulary = "vocab/spiece.model"
+[data.train]
+source = "corpus/train.de"
+target = "corpus/train.en"
+[data.dev.dev]
+source = "corpus/dev.de"
+target = "corpus/dev.en"
+[model]
+preset = "tiny"
+[objective]
+kind = "ar"
+[optimiser.schedule]
+peak = 0.01
+warmup = 2
+[batch]
+tokens = 256
+[run]
+dir = "teacher"
+max_steps = 4
+eval_every = 2
+metric = "dev.bleu"
+[run.decode]
+lines = 4
+'''
+"padir.toml" = '''
+[data]
+vocabulary = "vocab/spiece.model"
+[data.train]
+source = "distilled.de"
+target = "distilled.en"
+[data.dev.dev]
+source = "corpus/dev.de"
+target = "corpus/dev.en"
+[model]
+preset = "tiny"
+start_from = "teacher/best"
+[objective]
+kind = "padir"
+[optimiser.schedule]
+peak = 0.01
+warmup = 2
+[batch]
+tokens = 256
+[run]
+dir = "padir"
+max_steps = 4
+eval_every = 2
+metric = "dev.bleu"
+[run.decode]
+lines = 4
+'''
+
+[[stage]]
+name = "corpus"
+run = ["data", "make", "numbers", "--out-dir", "corpus", "--train", "60", "--dev", "10", "--test", "12"]
+outputs = ["corpus"]
+
+[[stage]]
+name = "vocabulary"
+run = ["vocab", "train", "corpus/train.en", "corpus/train.de", "--size", "100", "--output", "vocab"]
+outputs = ["vocab"]
+
+[[stage]]
+name = "teacher"
+run = ["train", "ar.toml", "--resume-or-begin"]
+
+[[stage]]
+name = "distil"
+run = ["distil", "--model", "teacher/best", "corpus/train.de", "corpus/train.en", "-o", "distilled.de", "-o", "distilled.en"]
+outputs = ["distilled.de", "distilled.en"]
+work = ["distilled.en.parts", "distilled.en.report.json"]
+
+[[stage]]
+name = "padir"
+each = { seed = [1, 2] }
+run = ["train", "padir.toml", "--resume-or-begin", "--set", "run.dir=padir-seed{seed}", "--set", "run.seed={seed}"]
+
+[[stage]]
+name = "evaluate-teacher"
+run = ["evaluate", "--model", "teacher/best", "corpus/test.de", "corpus/test.en", "--beam", "1,2", "--outputs", "test/teacher", "--json"]
+outputs = ["test/teacher"]
+stdout = "test/teacher.json"
+
+[[stage]]
+name = "evaluate-padir"
+each = { seed = [1, 2] }
+run = [
+    "evaluate", "--model", "padir-seed{seed}/best", "corpus/test.de", "corpus/test.en", "--steps", "1,3", "--lengths", "1,2",
+    "--outputs", "test/padir{seed}", "--json",
+]
+outputs = ["test/padir{seed}"]
+stdout = "test/padir{seed}.json"
+"#;
+
+fn padir(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_padir")).current_dir(folder).args(arguments).output().unwrap()
+}
+
+fn succeed(folder: &Path, arguments: &[&str]) -> String {
+    let output = padir(folder, arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn fail(folder: &Path, arguments: &[&str]) -> String {
+    let output = padir(folder, arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_recipe_becomes_a_page() {
+    let folder = TempDir::new().unwrap();
+    let home = folder.path();
+    fs::write(home.join("recipe.toml"), RECIPE).unwrap();
+    succeed(home, &["run", "recipe.toml"]);
+
+    // What was measured is what other commands find in the translations.
+    let json = fs::read_to_string(home.join("out/test/padir1.json")).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let names: Vec<&str> =
+        json["rows"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let expected = ["steps1.lengths1", "steps1.lengths2", "steps3.lengths1", "steps3.lengths2"];
+    assert_eq!(names, expected);
+    for row in json["rows"].as_array().unwrap() {
+        let hypotheses = format!("out/test/padir1/{}.txt", row["name"].as_str().unwrap());
+        let scored = succeed(
+            home,
+            &["score", "out/corpus/test.en", &hypotheses, "--metrics", "chrf,stutter", "--json"],
+        );
+        let scored: Value = serde_json::from_str(&scored).unwrap();
+        for (at, name) in ["chrf", "stutter"].into_iter().enumerate() {
+            let (ours, theirs) = (&row["figures"][name], &scored[at]["score"]);
+            let difference = ours.as_f64().unwrap() - theirs.as_f64().unwrap();
+            assert!(difference.abs() < 0.051, "{name}: {ours} {theirs}");
+        }
+        let (foretold, among) = (&row["figures"]["foretold"], &row["figures"]["among"]);
+        assert!(foretold.as_f64().unwrap() <= among.as_f64().unwrap(), "{row}");
+        assert!(row["figures"]["steps"].as_f64().unwrap() <= 3.0, "{row}");
+    }
+
+    succeed(home, &["report", "out", "--output", "docs/page.md"]);
+    let page = fs::read_to_string(home.join("docs/page.md")).unwrap();
+    for expected in [
+        "## out",
+        "| teacher | ar | ",
+        "| padir-seed2 | padir | ",
+        "| stutter per 1000 words | ",
+        "| teacher | beam 2 | ",
+        "| padir | steps 3, lengths 2 | ",
+        " ± ",
+        "![BLEU by steps](page/out-steps.svg)",
+        "<details><summary>padir-seed1</summary>",
+        "| PaDIR, 4 steps, 5 lengths | 33.49 | ",
+    ] {
+        assert!(page.contains(expected), "{expected}\n{page}");
+    }
+    assert!(!page.contains(home.to_str().unwrap()), "a path of this machine\n{page}");
+    for figure in ["out-learning", "out-steps"] {
+        for form in ["svg", "png", "csv"] {
+            assert!(home.join(format!("docs/page/{figure}.{form}")).is_file(), "{figure}.{form}");
+        }
+    }
+    let chapters: Value =
+        serde_json::from_str(&succeed(home, &["report", "out", "--json"])).unwrap();
+    assert_eq!(chapters[0]["evaluations"].as_array().unwrap().len(), 3);
+    again(home);
+}
+
+/// What goes wrong, once there are results.
+fn again(home: &Path) {
+    let error = fail(home, &["report", "elsewhere"]);
+    assert!(error.contains("elsewhere holds no finished stage"), "{error}");
+    let error = fail(home, &["report", "out", "out"]);
+    assert!(error.contains("two directories have the same name"), "{error}");
+    fs::write(home.join("out/test/teacher.json"), "{}").unwrap();
+    let error = fail(home, &["report", "out"]);
+    assert!(error.contains("teacher.json is not what stage evaluate-teacher writes"), "{error}");
+    let model =
+        ["evaluate", "--model", "out/teacher/best", "out/corpus/test.de", "out/corpus/test.en"];
+    let with = |more: &[&str]| fail(home, &[&model, more].concat());
+    assert!(with(&["--steps", "2"]).contains("about refinement"));
+    assert!(with(&["--fast"]).contains("--fast is about refinement"));
+    let error = fail(
+        home,
+        &[
+            "evaluate",
+            "--model",
+            "out/padir-seed1/best",
+            "out/corpus/test.de",
+            "out/corpus/test.en",
+            "--beam",
+            "3",
+        ],
+    );
+    assert!(error.contains("about autoregressive models"), "{error}");
+}
