@@ -423,3 +423,19 @@ fn an_interrupt_ends_it_after_what_was_said() {
     assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
     assert!(!house.path("steps.jsonl").exists(), "what is not whole is not there");
 }
+
+#[test]
+fn models_are_found_by_their_languages() {
+    let house = House::build();
+    let nothing = house.fail(&["--from", "xx", "--to", "yy", "one"], b"").1;
+    assert!(nothing.contains("no model translates from xx into yy"), "{nothing}");
+    fs::create_dir_all(house.path("models")).unwrap();
+    fs::rename(house.path("padir"), house.path("models/toy-de-en")).unwrap();
+    let named = house.translate(&["--model", "models/toy-de-en", "one two"], "");
+    assert_eq!(house.translate(&["--from", "de", "--to", "en", "one two"], ""), named);
+    let other = house.fail(&["one"], b"").1;
+    assert!(other.contains("there are: toy-de-en"), "{other}");
+    let both =
+        house.run_any(&["translate", "--model", "models/toy-de-en", "--to", "en", "one"], b"");
+    assert_eq!(both.status.code(), Some(2), "{}", text(&both.stderr));
+}

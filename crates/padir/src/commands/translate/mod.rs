@@ -1,5 +1,6 @@
 //! `padir translate`: texts in, texts out, in order.
 
+mod shelf;
 mod sink;
 mod source;
 mod trace;
@@ -30,6 +31,7 @@ use watch::Watch;
 /// What comes of a text depends on nothing but the text, the model and the settings.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
+  padir translate --from de --to en \"Guten Morgen!\"
   padir translate --model runs/en-de/best \"A dog runs through the snow.\"
   padir translate --model runs/en-de/best < test.en > test.de
   padir translate --model runs/en-de/best --file test.en.gz --int8 --steps 2 --lengths 1
@@ -41,9 +43,17 @@ pub(crate) struct Translate {
     #[arg(value_name = "TEXT", conflicts_with = "files")]
     texts: Vec<String>,
 
-    /// The model's directory.
-    #[arg(long, short, value_name = "DIR")]
-    model: PathBuf,
+    /// The model's directory [default: a model at hand that fits --from and --to].
+    #[arg(long, short, value_name = "DIR", conflicts_with_all = ["from", "to"])]
+    model: Option<PathBuf>,
+
+    /// The language to translate from, if no model is named.
+    #[arg(long, value_name = "LANGUAGE", default_value = "en")]
+    from: String,
+
+    /// The language to translate into, if no model is named.
+    #[arg(long, value_name = "LANGUAGE", default_value = "de")]
+    to: String,
 
     /// Read texts from a file, plain or gz, zst, xz; `-` is stdin. May be repeated.
     #[arg(long = "file", short, value_name = "FILE")]
@@ -103,7 +113,11 @@ pub(crate) struct Translate {
 
 impl Translate {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        let mut translator = open(&self.model, self.int8, self.shortlist, console.threads())?;
+        let model = match &self.model {
+            Some(model) => model.clone(),
+            None => shelf::find(&self.from, &self.to)?,
+        };
+        let mut translator = open(&model, self.int8, self.shortlist, console.threads())?;
         translator.set_decoding(self.decoding(&translator)?)?;
         let vocabulary = translator.vocabulary();
         let mut listener = Listener {
