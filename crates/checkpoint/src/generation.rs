@@ -8,7 +8,7 @@ use padir_base::TokenId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::config::{ConfigError, DecoderKind, InitialTokens, ModelConfig};
+use crate::config::{ConfigError, DecoderKind, InitialTokens, LengthPredictor, ModelConfig};
 use crate::keys::Keys;
 
 /// Most candidates of a sentence, in whatever way they come about.
@@ -119,9 +119,9 @@ impl GenerationConfig {
                 Method::Refine(Refinement { initial: parallel.initial, ..Refinement::default() })
             }
         };
-        let limit = config.parallel().map_or(256, |parallel| match parallel.length.classes() {
-            Some(classes) => classes.min(parallel.max_positions),
-            None => parallel.max_positions,
+        let limit = config.parallel().map_or(256, |parallel| match parallel.length {
+            LengthPredictor::Token { classes } => classes.min(parallel.max_positions),
+            _ => parallel.max_positions,
         });
         Self { max_length: limit, method }
     }

@@ -261,6 +261,7 @@ mod tests {
         let mut configs = Vec::new();
         let lengths = [
             LengthPredictor::Token { classes: 20 },
+            LengthPredictor::Offset { classes: 20 },
             LengthPredictor::Affine,
             LengthPredictor::Fertility { max_fertility: 2 },
             LengthPredictor::Oracle,

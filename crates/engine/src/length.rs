@@ -3,6 +3,7 @@
 //! | predictor | what is kept of a source | lengths |
 //! |---|---|---|
 //! | token | logits s·Lᵀ of the LENGTH token's state s | c + 1 for the likeliest classes c |
+//! | offset | the same | n + c − C/2 for the likeliest of C classes |
 //! | affine | a·n + b for n source tokens | whole numbers by their distance from it |
 //! | fertility | n + Σⱼ E\[offset of token j\] | the same |
 
@@ -20,6 +21,9 @@ pub(crate) struct Lengths {
     /// Logits of each source; 0 if there is one number instead.
     classes: usize,
     sources: usize,
+    /// What classes mean, and for which numbers of source tokens.
+    predictor: Option<LengthPredictor>,
+    tokens: Vec<usize>,
 }
 
 impl Lengths {
@@ -29,8 +33,17 @@ impl Lengths {
     }
 
     /// From the states of LENGTH tokens, one per source.
-    pub(crate) fn read_tokens(&mut self, engine: &Inner, work: &mut Work, states: &[f32]) {
+    pub(crate) fn read_tokens(
+        &mut self,
+        engine: &Inner,
+        work: &mut Work,
+        states: &[f32],
+        lengths: &[usize],
+    ) {
         let Some(table) = &engine.weights.length else { return };
+        self.predictor = engine.config.parallel().map(|parallel| parallel.length);
+        self.tokens.clear();
+        self.tokens.extend_from_slice(lengths);
         self.sources = states.len() / table.inputs();
         self.classes = table.outputs();
         let logits = grow(&mut self.numbers, self.sources * self.classes);
@@ -77,8 +90,9 @@ impl Lengths {
         if source >= self.sources {
             return Vec::new();
         }
-        let mut lengths = if self.classes > 0 {
-            probable(&self.numbers[source * self.classes..][..self.classes])
+        let mut lengths = if let (Some(predictor), true) = (self.predictor, self.classes > 0) {
+            let logits = &self.numbers[source * self.classes..][..self.classes];
+            probable(predictor, logits, self.tokens[source])
         } else {
             around(f64::from(self.numbers[source]), most)
         };
@@ -102,10 +116,13 @@ fn mean_offset(logits: &[f32], max_fertility: usize) -> f32 {
 }
 
 /// All classes as lengths.
-fn probable(logits: &[f32]) -> Vec<(usize, f64)> {
+fn probable(predictor: LengthPredictor, logits: &[f32], source: usize) -> Vec<(usize, f64)> {
     let top = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
     let log_z = top + logits.iter().map(|&z| (f64::from(z) - top).exp()).sum::<f64>().ln();
-    logits.iter().enumerate().map(|(class, &z)| (class + 1, f64::from(z) - log_z)).collect()
+    let length = |(class, &z): (usize, &f32)| {
+        Some((predictor.length_of(class, source)?, f64::from(z) - log_z))
+    };
+    logits.iter().enumerate().filter_map(length).collect()
 }
 
 /// Whole lengths by their distance from a number.

@@ -1,7 +1,6 @@
 //! Somebody who translates: an engine with buffers of its own.
 
 use padir_base::TokenId;
-use padir_checkpoint::LengthPredictor;
 use padir_kernels::packed::Threads;
 use padir_kernels::packed::attention::Span;
 use padir_kernels::packed::grow;
@@ -102,7 +101,8 @@ impl Session {
         work.normalise(x, &stack.norm, engine.epsilon());
         if length_token.is_some() {
             pick(&mut batch.states, &work.normed, d, &batch.first);
-            self.lengths.read_tokens(engine, work, &batch.states[..batch.first.len() * d]);
+            let states = &batch.states[..batch.first.len() * d];
+            self.lengths.read_tokens(engine, work, states, &batch.lengths);
         }
         pick(&mut batch.states, &work.normed, d, &batch.others);
         let states = &batch.states[..batch.others.len() * d];
@@ -169,7 +169,7 @@ impl Sources {
 fn length_token(engine: &Inner) -> Option<u32> {
     let predictor = engine.config.parallel()?.length;
     let token = engine.config.symbols.length?;
-    matches!(predictor, LengthPredictor::Token { .. }).then_some(token.0)
+    predictor.has_token().then_some(token.0)
 }
 
 /// x ← the embeddings of tokens that exist.

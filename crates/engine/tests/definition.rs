@@ -62,6 +62,16 @@ proptest! {
                             prop_assert!((log_prob - truth[length - 1] + log_z).abs() < tolerance);
                         }
                     }
+                    LengthPredictor::Offset { classes } => {
+                        let n = source.memory.len();
+                        // Class c means n + c − C/2, and there are no lengths below 1.
+                        prop_assert_eq!(session.lengths(context, 99).len(), classes.min(n + classes / 2 - 1));
+                        let log_z = truth.iter().map(|z| z.exp()).sum::<f64>().ln();
+                        for (length, log_prob) in lengths {
+                            let class = length + classes / 2 - n;
+                            prop_assert!((log_prob - truth[class] + log_z).abs() < tolerance);
+                        }
+                    }
                     _ => for (length, log_prob) in lengths {
                         let distance = (length as f64 - truth[0]).abs();
                         prop_assert!((log_prob + distance).abs() < tolerance * truth[0].abs().max(1.0), "{} {:?}", length, truth);

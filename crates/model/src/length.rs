@@ -29,6 +29,7 @@ impl Network {
     /// | predictor | loss |
     /// |---|---|
     /// | token | cross-entropy of class length − 1 |
+    /// | offset | cross-entropy of class length − source + C/2 |
     /// | affine, fertility | (foretold − length)² |
     pub fn length_loss(
         &self,
@@ -40,11 +41,9 @@ impl Network {
         z_loss: f32,
     ) -> Option<(Tensor<1>, LengthOutcome)> {
         let predictor = self.config().parallel()?.length;
-        if let (LengthPredictor::Token { classes }, Some(states), Some(table)) =
-            (predictor, &encoded.length, self.length_weights().0)
-        {
-            let wanted =
-                lengths.iter().map(|&length| length.clamp(1, classes) as u32 - 1).collect();
+        if let (Some(states), Some(table)) = (&encoded.length, self.length_weights().0) {
+            let pairs = lengths.iter().zip(encoded.rows.lengths());
+            let wanted = pairs.map(|(&length, n)| predictor.class_of(length, n) as u32).collect();
             let targets =
                 Arc::new(Targets { classes: wanted, weights: vec![weight; lengths.len()] });
             let loss = CrossEntropy { scale: 1.0, smoothing, z_loss };
@@ -97,20 +96,24 @@ impl Network {
                 let sums = Tensor::<2>::from_data(owner, &device).matmul(each).reshape([count]);
                 Some(sources + sums)
             }
-            LengthPredictor::Token { .. } | LengthPredictor::Oracle => None,
+            LengthPredictor::Token { .. }
+            | LengthPredictor::Offset { .. }
+            | LengthPredictor::Oracle => None,
         }
     }
 
     /// For each sentence its likeliest lengths with their log-probabilities, at most `most`, the best first. Predictors of one
     /// number give the lengths around it. Empty for the oracle.
     pub fn foretell(&self, encoded: &Encoded, most: usize) -> Vec<Vec<(usize, f32)>> {
+        let predictor = self.config().parallel().map_or(LengthPredictor::Oracle, |p| p.length);
         if let (Some(states), Some(table)) = (&encoded.length, self.length_weights().0) {
             let [classes, _] = table.shape();
             let table = table.tensor();
             let table = if states.device().is_autodiff() { table } else { table.inner() };
             let logits = states.clone().matmul(table.transpose());
             let logits = host(logits);
-            return logits.chunks_exact(classes).map(|row| best_lengths(row, most)).collect();
+            let rows = logits.chunks_exact(classes).zip(encoded.rows.lengths());
+            return rows.map(|(row, n)| best_lengths(predictor, row, n, most)).collect();
         }
         let Some(foretold) = self.expected_lengths(encoded) else {
             return vec![Vec::new(); encoded.rows.len()];
@@ -121,11 +124,17 @@ impl Network {
 }
 
 /// The likeliest classes as lengths.
-fn best_lengths(logits: &[f32], most: usize) -> Vec<(usize, f32)> {
+fn best_lengths(
+    predictor: LengthPredictor,
+    logits: &[f32],
+    source: usize,
+    most: usize,
+) -> Vec<(usize, f32)> {
     let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let log_z = top + logits.iter().map(|l| (l - top).exp()).sum::<f32>().ln();
-    let mut lengths: Vec<(usize, f32)> =
-        logits.iter().enumerate().map(|(c, l)| (c + 1, l - log_z)).collect();
+    let length =
+        |(class, logit): (usize, &f32)| Some((predictor.length_of(class, source)?, logit - log_z));
+    let mut lengths: Vec<(usize, f32)> = logits.iter().enumerate().filter_map(length).collect();
     lengths.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     lengths.truncate(most);
     lengths

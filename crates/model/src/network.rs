@@ -6,7 +6,7 @@ use std::sync::Arc;
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use padir_base::random::Seed;
-use padir_checkpoint::{Decoder, Init, LengthPredictor, ModelConfig, Parameter};
+use padir_checkpoint::{Decoder, Init, ModelConfig, Parameter};
 use padir_kernels::attention::layer::Kind;
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome, ROWS};
@@ -251,7 +251,7 @@ impl Network {
     fn length_token(&self) -> Option<u32> {
         let predictor = self.config.parallel()?.length;
         let token = self.config.symbols.length?;
-        matches!(predictor, LengthPredictor::Token { .. }).then_some(token.0)
+        predictor.has_token().then_some(token.0)
     }
 
     /// Takes the states of LENGTH tokens out of the memory.

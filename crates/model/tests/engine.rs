@@ -21,6 +21,7 @@ const DEPTH: usize = 10;
 fn configs() -> impl Strategy<Value = ModelConfig> {
     let length = prop_oneof![
         Just(LengthPredictor::Token { classes: 12 }),
+        Just(LengthPredictor::Offset { classes: 12 }),
         Just(LengthPredictor::Affine),
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
         Just(LengthPredictor::Oracle),

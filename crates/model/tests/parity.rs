@@ -13,6 +13,7 @@ use support::{Batch, VOCABULARY, run, shrink};
 fn configs() -> impl Strategy<Value = ModelConfig> {
     let length = prop_oneof![
         Just(LengthPredictor::Token { classes: 12 }),
+        Just(LengthPredictor::Offset { classes: 12 }),
         Just(LengthPredictor::Affine),
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
         Just(LengthPredictor::Oracle),

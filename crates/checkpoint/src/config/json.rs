@@ -187,10 +187,11 @@ fn read_parallel(ours: &mut Keys) -> Result<ParallelDecoder, ConfigError> {
 fn read_length(ours: &mut Keys) -> Result<LengthPredictor, ConfigError> {
     let missing = || ConfigError::Missing { key: "padir.length".to_owned() };
     let mut keys = ours.object("length", "padir.length.")?.ok_or_else(missing)?;
-    let wanted = r#""token", "affine", "fertility" or "oracle""#;
+    let wanted = r#""token", "offset", "affine", "fertility" or "oracle""#;
     let predictor: String = keys.take("predictor", wanted)?;
     let length = match predictor.as_str() {
         "token" => LengthPredictor::Token { classes: keys.take("classes", COUNT)? },
+        "offset" => LengthPredictor::Offset { classes: keys.take("classes", COUNT)? },
         "affine" => LengthPredictor::Affine,
         "fertility" => {
             LengthPredictor::Fertility { max_fertility: keys.take("max_fertility", COUNT)? }
@@ -258,6 +259,9 @@ fn ours_of(config: &ModelConfig) -> Value {
             LengthPredictor::Token { classes } => {
                 json!({ "predictor": "token", "classes": classes })
             }
+            LengthPredictor::Offset { classes } => {
+                json!({ "predictor": "offset", "classes": classes })
+            }
             LengthPredictor::Affine => json!({ "predictor": "affine" }),
             LengthPredictor::Fertility { max_fertility } => {
                 json!({ "predictor": "fertility", "max_fertility": max_fertility })
@@ -282,6 +286,7 @@ mod tests {
         let mut configs = vec![ModelConfig::preset(Preset::Paper, 32_128, DecoderKind::Causal)];
         let lengths = [
             LengthPredictor::Token { classes: 77 },
+            LengthPredictor::Offset { classes: 77 },
             LengthPredictor::Affine,
             LengthPredictor::Fertility { max_fertility: 2 },
             LengthPredictor::Oracle,

@@ -201,14 +201,15 @@ impl Problems {
         if let Some(classes) = parallel.length.classes() {
             self.count("padir.length.classes", classes, 1, MAX_CLASSES);
         }
-        if let LengthPredictor::Token { classes } = parallel.length {
-            if parallel.has_positions() && classes > positions {
-                self.0.push(ConfigProblem::LengthsBeyondPositions { classes, positions });
-            }
-            if symbols.length.is_none() {
-                let needed_by = "`padir.length.predictor` \"token\"";
-                self.0.push(ConfigProblem::NoId { key: "padir.length_token_id", needed_by });
-            }
+        if let LengthPredictor::Token { classes } = parallel.length
+            && parallel.has_positions()
+            && classes > positions
+        {
+            self.0.push(ConfigProblem::LengthsBeyondPositions { classes, positions });
+        }
+        if parallel.length.has_token() && symbols.length.is_none() {
+            let needed_by = "`padir.length.predictor` \"token\" or \"offset\"";
+            self.0.push(ConfigProblem::NoId { key: "padir.length_token_id", needed_by });
         }
         if parallel.initial == InitialTokens::Mask && symbols.mask.is_none() {
             let needed_by = "`padir.initial` \"mask\"";

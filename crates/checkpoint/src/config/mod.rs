@@ -139,6 +139,12 @@ pub enum LengthPredictor {
         /// Rows of L: the longest length foretold.
         classes: usize,
     },
+    /// The same, but class c of C means length n + c − ⌊C/2⌋ for a source of n tokens: what has to be learnt is how
+    /// much longer or shorter a target is, not to count.
+    Offset {
+        /// C, the rows of L.
+        classes: usize,
+    },
     /// a·n + b for a source of n tokens.
     Affine,
     /// n + Σⱼ E\[offset of token j\], the offset of each source token being one of
@@ -214,12 +220,38 @@ impl LengthPredictor {
     /// The rows of its output table, if it has one.
     pub fn classes(self) -> Option<usize> {
         match self {
-            Self::Token { classes } => Some(classes),
+            Self::Token { classes } | Self::Offset { classes } => Some(classes),
             Self::Fertility { max_fertility } => {
                 Some(max_fertility.saturating_mul(2).saturating_add(2))
             }
             Self::Affine | Self::Oracle => None,
         }
+    }
+
+    /// Whether it reads a LENGTH token before the source.
+    pub fn has_token(self) -> bool {
+        matches!(self, Self::Token { .. } | Self::Offset { .. })
+    }
+
+    /// The length that class 0 means for a source of n tokens; later classes mean one more each.
+    fn first(self, source: usize) -> i64 {
+        match self {
+            Self::Offset { classes } => source as i64 - (classes / 2) as i64,
+            _ => 1,
+        }
+    }
+
+    /// The class of a length, its end included, after a source of so many tokens; lengths beyond all classes have the
+    /// nearest.
+    pub fn class_of(self, length: usize, source: usize) -> usize {
+        let last = self.classes().unwrap_or(1).saturating_sub(1) as i64;
+        (length as i64 - self.first(source)).clamp(0, last) as usize
+    }
+
+    /// The length that a class means, if there is such a length.
+    pub fn length_of(self, class: usize, source: usize) -> Option<usize> {
+        let length = class as i64 + self.first(source);
+        usize::try_from(length).ok().filter(|&length| length > 0)
     }
 }
 

@@ -59,6 +59,7 @@ impl Model {
 pub(crate) fn configs(kind: DecoderKind) -> impl Strategy<Value = ModelConfig> {
     let length = prop_oneof![
         Just(LengthPredictor::Token { classes: 12 }),
+        Just(LengthPredictor::Offset { classes: 12 }),
         Just(LengthPredictor::Affine),
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
         Just(LengthPredictor::Oracle),

@@ -14,7 +14,7 @@ pub(crate) struct Naive<'a> {
 
 /// What the encoder made of a source.
 pub(crate) struct Source {
-    memory: Matrix,
+    pub(crate) memory: Matrix,
     length: Option<Vec<f64>>,
 }
 
@@ -110,7 +110,7 @@ impl Naive<'_> {
     }
 
     pub(crate) fn encode(&self, source: &[TokenId]) -> Source {
-        let prefixed = matches!(self.predictor(), Some(LengthPredictor::Token { .. }));
+        let prefixed = self.predictor().is_some_and(LengthPredictor::has_token);
         let mut tokens = source.to_vec();
         if prefixed {
             tokens.insert(0, self.config().symbols.length.unwrap());
@@ -197,7 +197,7 @@ impl Naive<'_> {
     pub(crate) fn length(&self, source: &Source) -> Vec<f64> {
         let n = source.memory.len() as f64;
         match self.predictor() {
-            Some(LengthPredictor::Token { .. }) => self
+            Some(LengthPredictor::Token { .. } | LengthPredictor::Offset { .. }) => self
                 .linear(&vec![source.length.clone().unwrap()], "length_predictor.weight")
                 .remove(0),
             Some(LengthPredictor::Affine) => {

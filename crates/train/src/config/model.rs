@@ -77,6 +77,11 @@ pub enum LengthSettings {
         /// The longest length foretold.
         classes: usize,
     },
+    /// `offset`: the same, relative to the length of the source.
+    Offset {
+        /// How many lengths around that of the source can be foretold.
+        classes: usize,
+    },
     /// `affine`: from the length of the source.
     Affine,
     /// `fertility`: the sum of what every source token adds.
@@ -205,6 +210,7 @@ impl ParallelSettings {
             initial: self.initial,
             length: match self.length {
                 LengthSettings::Token { classes } => LengthPredictor::Token { classes },
+                LengthSettings::Offset { classes } => LengthPredictor::Offset { classes },
                 LengthSettings::Affine => LengthPredictor::Affine,
                 LengthSettings::Fertility { max_fertility } => {
                     LengthPredictor::Fertility { max_fertility }
@@ -220,6 +226,7 @@ impl ParallelSettings {
 #[serde(rename_all = "kebab-case")]
 enum Predictor {
     Token,
+    Offset,
     Affine,
     Fertility,
     Oracle,
@@ -227,10 +234,13 @@ enum Predictor {
 
 impl LengthSettings {
     fn read(mut section: Section<'_>) -> Self {
-        let wanted = r#""token", "affine", "fertility" or "oracle""#;
+        let wanted = r#""token", "offset", "affine", "fertility" or "oracle""#;
         let length = match section.choice("predictor", wanted).unwrap_or(Predictor::Token) {
             Predictor::Token => {
                 Self::Token { classes: section.count("classes", 1..=MAX_CLASSES).unwrap_or(128) }
+            }
+            Predictor::Offset => {
+                Self::Offset { classes: section.count("classes", 1..=MAX_CLASSES).unwrap_or(64) }
             }
             Predictor::Affine => Self::Affine,
             Predictor::Fertility => Self::Fertility {
@@ -246,7 +256,7 @@ impl LengthSettings {
     pub fn longest(self) -> Option<usize> {
         match self {
             Self::Token { classes } => Some(classes),
-            Self::Affine | Self::Fertility { .. } | Self::Oracle => None,
+            Self::Offset { .. } | Self::Affine | Self::Fertility { .. } | Self::Oracle => None,
         }
     }
 }
