@@ -65,12 +65,11 @@ pub(super) fn groups(evaluations: &[Evaluation]) -> Vec<Group<'_>> {
         let label = without_seed(&evaluation.label()).to_owned();
         for Row { name, figures } in &evaluation.rows {
             let same = |group: &&mut Group<'_>| group.label == label && group.setting == name;
-            match groups.iter_mut().find(same) {
-                Some(group) => group.figures.push(figures),
-                None => {
-                    let (label, setting) = (label.clone(), name.as_str());
-                    groups.push(Group { label, setting, figures: vec![figures] });
-                }
+            if let Some(group) = groups.iter_mut().find(same) {
+                group.figures.push(figures);
+            } else {
+                let (label, setting) = (label.clone(), name.as_str());
+                groups.push(Group { label, setting, figures: vec![figures] });
             }
         }
     }

@@ -71,7 +71,7 @@ impl Gallery {
         let mut csv = format!("curve,{x},{y}\n");
         for (name, points) in curves {
             panel = panel.with(Series::line(name.as_str(), points.iter().copied()));
-            points.iter().for_each(|(x, y)| csv.push_str(&format!("\"{name}\",{x},{y}\n")));
+            csv.extend(points.iter().map(|(x, y)| format!("\"{name}\",{x},{y}\n")));
         }
         let scene = Figure::new().panel(panel).draw();
         let path = self.directory.join(name);

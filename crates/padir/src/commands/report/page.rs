@@ -54,7 +54,9 @@ impl Page {
         });
         self.table(&head, rows);
         self.line("\nIt also finds that");
-        paper::CLAIMS.iter().for_each(|claim| self.line(&format!("- {claim}")));
+        for claim in paper::CLAIMS {
+            self.line(&format!("- {claim}"));
+        }
     }
 
     fn trainings(&mut self, trainings: &[Training]) {

@@ -38,6 +38,7 @@ use watch::Watch;
   padir translate --model runs/en-de/best --nbest 5 --scores \"Two men are talking.\"
   padir translate --model runs/en-de/best --watch \"Two men are talking.\"
   padir translate --model runs/en-de/best --set halt.rule=confident --set halt.min_log_prob=-0.05 < test.en")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Translate {
     /// What to translate; stdin if there is nothing.
     #[arg(value_name = "TEXT", conflicts_with = "files")]
@@ -200,10 +201,10 @@ fn refined(
     option: &str,
     change: impl FnOnce(padir::Settings) -> padir::Settings,
 ) -> Result<Decoding> {
-    match decoding {
-        Decoding::Refine(settings) => Ok(Decoding::Refine(Box::new(change(*settings)))),
-        _ => bail!("{option} is about refinement, and this is an autoregressive model"),
-    }
+    let Decoding::Refine(settings) = decoding else {
+        bail!("{option} is about refinement, and this is an autoregressive model");
+    };
+    Ok(Decoding::Refine(Box::new(change(*settings))))
 }
 
 /// Changes the counts that the user gave, and then whatever was set by name.

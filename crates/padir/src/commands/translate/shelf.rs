@@ -1,6 +1,6 @@
 //! Models that are at hand: found by their languages, so that nobody needs to know where they lie.
 //!
-//! A shelf is a directory of models called `something-FROM-TO`, such as `tatoeba-en-de`. It is the one that PADIR_MODELS names, or
+//! A shelf is a directory of models called `something-FROM-TO`, such as `tatoeba-en-de`. It is the one that `PADIR_MODELS` names, or
 //! `models` in the working directory, or `models` beside the program or in a directory above it, whichever is there first.
 
 use std::env;
