@@ -1,5 +1,6 @@
 //! The verbs. One file each: its options, its examples, its `run`.
 
+mod arithmetic;
 mod bench;
 mod completions;
 mod data;

@@ -25,8 +25,9 @@ use padir_text::writer::{Destination, WriteError};
 use padir_translate::{Decoding, Translator};
 use serde_json::json;
 
+use super::arithmetic::Arithmetic;
 use super::train::listen;
-use super::translate::{change, open};
+use super::translate::change;
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair};
 use crate::hint::WithHint;
@@ -58,13 +59,8 @@ pub(crate) struct Distil {
     #[arg(long, short, value_name = "DIR")]
     model: PathBuf,
 
-    /// Compute with 8-bit weights: faster and smaller, at a small loss of quality.
-    #[arg(long)]
-    int8: bool,
-
-    /// Let only tokens compete that `padir shortlist` found for each source: faster, at a small loss of quality.
-    #[arg(long)]
-    shortlist: bool,
+    #[command(flatten)]
+    arithmetic: Arithmetic,
 
     /// Write up to N different translations of each source, best first, each as a pair of its own.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
@@ -192,7 +188,7 @@ impl Work {
 
 impl Distil {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        let mut translator = open(&self.model, self.int8, self.shortlist, console.threads())?;
+        let mut translator = self.arithmetic.open(&self.model, console.threads())?;
         translator.set_decoding(self.decoding.resolve(&translator, self.nbest.into())?)?;
         let work = self.prepare(console, &translator)?;
         loop {
@@ -317,8 +313,8 @@ impl Distil {
         })?;
         ensure!(pairs > 0, "there are no pairs to distil");
         let task = Task {
-            model: hash_model(&self.model, self.shortlist)?,
-            precision: if self.int8 { "int8" } else { "f32" },
+            model: hash_model(&self.model, self.arithmetic.shortlist)?,
+            precision: self.arithmetic.precision(),
             decoding: translator.decoding().clone(),
             nbest: self.nbest.into(),
             part: self.labour.part as usize,

@@ -14,11 +14,12 @@ use padir_text::Pair;
 use padir_translate::{Decoding, Text, Translator};
 use serde_json::json;
 
+use super::arithmetic::Arithmetic;
 use super::data::table::{Table, pairs};
 use super::distil::batches::{batches, source_lengths};
 use super::distil::part::one_line;
 use super::distil::task::hash_model;
-use super::translate::{Shortcuts, open};
+use super::translate::Shortcuts;
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, for_each_pair};
 use figures::{Figures, Scores};
@@ -40,13 +41,8 @@ pub(crate) struct Evaluate {
     #[arg(long, short, value_name = "DIR")]
     model: PathBuf,
 
-    /// Compute with 8-bit weights.
-    #[arg(long)]
-    int8: bool,
-
-    /// Let only tokens compete that `padir shortlist` found for each text.
-    #[arg(long)]
-    shortlist: bool,
+    #[command(flatten)]
+    arithmetic: Arithmetic,
 
     /// Write the translations of each setting to a file in this directory.
     #[arg(long, value_name = "DIR")]
@@ -90,7 +86,7 @@ struct DecodingArgs {
 
 impl Evaluate {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        let mut translator = open(&self.model, self.int8, self.shortlist, console.threads())?;
+        let mut translator = self.arithmetic.open(&self.model, console.threads())?;
         let variants = self.decoding.variants(&translator)?;
         let corpora = self.corpus.all()?;
         let mut pairs: Vec<Pair> = Vec::new();
@@ -155,9 +151,9 @@ impl Evaluate {
                 .map(|(name, decoding, figures)| json!({ "name": name, "decoding": decoding, "figures": figures }))
                 .collect();
             return console.print_json(&json!({
-                "model": { "directory": self.model, "files": hash_model(&self.model, self.shortlist)? },
-                "precision": if self.int8 { "int8" } else { "f32" },
-                "shortlist": self.shortlist,
+                "model": { "directory": self.model, "files": hash_model(&self.model, self.arithmetic.shortlist)? },
+                "precision": self.arithmetic.precision(),
+                "shortlist": self.arithmetic.shortlist,
                 "pairs": all.len(),
                 "corpus": scores.hash(),
                 "signatures": scores.signatures(),

@@ -9,14 +9,12 @@ mod watch;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use padir_decode::{Event, padir};
-use padir_engine::Precision;
 use padir_text::lines::LINE_LIMIT;
-use padir_translate::{
-    Decoding, Options, Place, Text, TranslateError, Translation, Translator, Watcher,
-};
+use padir_translate::{Decoding, Place, Text, Translation, Translator, Watcher};
 
+use super::arithmetic::Arithmetic;
 use crate::console::Console;
 use crate::hint::WithHint;
 use sink::Sink;
@@ -38,7 +36,6 @@ use watch::Watch;
   padir translate --model runs/en-de/best --nbest 5 --scores \"Two men are talking.\"
   padir translate --model runs/en-de/best --watch \"Two men are talking.\"
   padir translate --model runs/en-de/best --set halt.rule=confident --set halt.min_log_prob=-0.05 < test.en")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Translate {
     /// What to translate; stdin if there is nothing.
     #[arg(value_name = "TEXT", conflicts_with = "files")]
@@ -60,13 +57,8 @@ pub(crate) struct Translate {
     #[arg(long = "file", short, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Compute with 8-bit weights: faster and smaller, at a small loss of quality.
-    #[arg(long)]
-    int8: bool,
-
-    /// Let only tokens compete that `padir shortlist` found for each text: faster, at a small loss of quality.
-    #[arg(long)]
-    shortlist: bool,
+    #[command(flatten)]
+    arithmetic: Arithmetic,
 
     /// Most refinement steps.
     #[arg(long, value_name = "N", help_heading = "Decoding")]
@@ -118,7 +110,7 @@ impl Translate {
             Some(model) => model.clone(),
             None => shelf::find(&self.from, &self.to)?,
         };
-        let mut translator = open(&model, self.int8, self.shortlist, console.threads())?;
+        let mut translator = self.arithmetic.open(&model, console.threads())?;
         translator.set_decoding(self.decoding(&translator)?)?;
         let vocabulary = translator.vocabulary();
         let mut listener = Listener {
@@ -220,30 +212,6 @@ pub(crate) fn change(
     changes.extend_from_slice(set);
     let names = serde_json::to_string(&decoding)?;
     decoding.set_all(&changes).hint(format!("this model decodes with {names}"))
-}
-
-/// Opens a model and says what can be done if that fails.
-pub(crate) fn open(
-    directory: &std::path::Path,
-    int8: bool,
-    shortlist: bool,
-    threads: usize,
-) -> Result<Translator> {
-    let precision = if int8 { Precision::Int8 } else { Precision::F32 };
-    let opened = Translator::open(directory, Options { precision, threads, shortlist });
-    let advice = match &opened {
-        Err(TranslateError::Checkpoint(_)) => {
-            "--model takes the directory that `padir train` writes, such as runs/en-de/best"
-        }
-        Err(TranslateError::Vocabulary(_) | TranslateError::ForeignVocabulary(_)) => {
-            "copy the spiece.model the model was trained with into its directory"
-        }
-        Err(TranslateError::Shortlist(_)) => {
-            "`padir shortlist --model DIR train.en train.de` makes one for the model"
-        }
-        _ => return opened.with_context(|| format!("cannot use {}", directory.display())),
-    };
-    opened.hint(advice)
 }
 
 /// Passes events on to whoever wants them.

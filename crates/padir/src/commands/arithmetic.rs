@@ -1,0 +1,48 @@
+//! How a model computes: options of every command that opens one.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use padir_engine::Precision;
+use padir_translate::{Options, TranslateError, Translator};
+
+use crate::hint::WithHint;
+
+/// How a model computes.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct Arithmetic {
+    /// Compute with 8-bit weights: faster and smaller, at a small loss of quality.
+    #[arg(long)]
+    int8: bool,
+
+    /// Let only tokens compete that `padir shortlist` found for each text: faster, at a small loss of quality.
+    #[arg(long)]
+    pub(crate) shortlist: bool,
+}
+
+impl Arithmetic {
+    /// The numbers it computes with, in words.
+    pub(crate) fn precision(self) -> &'static str {
+        if self.int8 { "int8" } else { "f32" }
+    }
+
+    /// Opens a model, or says what can be done about it.
+    pub(crate) fn open(self, directory: &Path, threads: usize) -> Result<Translator> {
+        let precision = if self.int8 { Precision::Int8 } else { Precision::F32 };
+        let options = Options { precision, threads, shortlist: self.shortlist };
+        let opened = Translator::open(directory, options);
+        let advice = match &opened {
+            Err(TranslateError::Checkpoint(_)) => {
+                "--model takes the directory that `padir train` writes, such as runs/en-de/best"
+            }
+            Err(TranslateError::Vocabulary(_) | TranslateError::ForeignVocabulary(_)) => {
+                "copy the spiece.model the model was trained with into its directory"
+            }
+            Err(TranslateError::Shortlist(_)) => {
+                "`padir shortlist --model DIR train.en train.de` makes one for the model"
+            }
+            _ => return opened.with_context(|| format!("cannot use {}", directory.display())),
+        };
+        opened.hint(advice)
+    }
+}
