@@ -4,6 +4,11 @@
 //! files: the child of node `n` under byte `c` stands at `n ^ offset(n) ^ c` and carries `c` as
 //! its label; a node that ends a key has a child under label 0 that holds the value. Looking up
 //! costs one unit per byte. Building keeps a window of open blocks, so it is linear in the keys.
+//!
+//! Nodes below which the same follows, labels and values, share their children: a rule of normalisation
+//! is mostly that, since many spellings of a character become the same.
+
+use std::collections::HashMap;
 
 /// Where a walk through the trie stands.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +82,10 @@ impl DoubleArray {
         builder.extras[0].is_base = true;
         builder.units[0] = 1 << 10;
         if !keys.is_empty() {
-            builder.place(keys, 0, 0);
+            let mut forms = Forms::default();
+            let root = forms.of(keys, 0);
+            builder.bases = vec![None; forms.list.len()];
+            builder.place(&forms, root, 0);
         }
         builder.close_all();
         Self { units: builder.units }
@@ -127,34 +135,65 @@ struct Builder {
     head: Option<u32>,
     /// Blocks before this one are closed.
     closed: usize,
+    /// Where the children of each form were last placed.
+    bases: Vec<Option<u32>>,
+}
+
+/// What follows nodes, each form once: labels with the form below them or, under label 0, the value.
+#[derive(Default)]
+struct Forms {
+    list: Vec<Vec<(u8, usize)>>,
+    known: HashMap<Vec<(u8, usize)>, usize>,
+}
+
+impl Forms {
+    /// The form of the node that stands for the common prefix of length `depth`.
+    fn of<K: AsRef<[u8]>>(&mut self, keys: &[(K, u32)], depth: usize) -> usize {
+        let label_of = |key: &(K, u32)| key.0.as_ref().get(depth).copied().unwrap_or(0);
+        let groups = keys.chunk_by(|a, b| label_of(a) == label_of(b));
+        let children: Vec<(u8, usize)> = groups
+            .map(|group| match label_of(&group[0]) {
+                0 => (0, group[0].1 as usize),
+                label => (label, self.of(group, depth + 1)),
+            })
+            .collect();
+        let next = self.list.len();
+        *self.known.entry(children).or_insert_with_key(|children| {
+            self.list.push(children.clone());
+            next
+        })
+    }
+}
+
+/// Whether a unit can say that its children are so far away.
+fn is_expressible(relative: u32) -> bool {
+    relative & 0xFF == 0 || relative & UPPER == 0
 }
 
 impl Builder {
-    /// Places the children of `node`, which stands for the common prefix of length `depth`.
-    fn place<K: AsRef<[u8]>>(&mut self, keys: &[(K, u32)], depth: usize, node: u32) {
-        let label_of = |key: &(K, u32)| key.0.as_ref().get(depth).copied().unwrap_or(0);
-        let labels: Vec<u8> = keys
-            .chunk_by(|a, b| label_of(a) == label_of(b))
-            .map(|group| label_of(&group[0]))
-            .collect();
+    /// Places the children of `node`, or finds them where the same were placed before.
+    fn place(&mut self, forms: &Forms, form: usize, node: u32) {
+        let children = &forms.list[form];
+        if children[0].0 == 0 {
+            self.units[node as usize] |= LEAF;
+        }
+        if let Some(base) = self.bases[form].filter(|&base| is_expressible(node ^ base)) {
+            self.set_offset(node, node ^ base);
+            return;
+        }
+        let labels: Vec<u8> = children.iter().map(|&(label, _)| label).collect();
         let base = self.find_base(node, &labels);
+        self.bases[form] = Some(base);
         self.set_offset(node, node ^ base);
-        for &label in &labels {
+        for &(label, below) in children {
             let child = base ^ u32::from(label);
             self.reserve(child);
-            if label == 0 {
-                self.units[node as usize] |= LEAF;
-                self.units[child as usize] = keys[0].1 & VALUE | 1 << 31;
-            } else {
-                self.units[child as usize] |= u32::from(label);
-            }
+            self.units[child as usize] |=
+                if label == 0 { below as u32 & VALUE | 1 << 31 } else { u32::from(label) };
         }
         self.extras[base as usize].is_base = true;
-        for group in keys.chunk_by(|a, b| label_of(a) == label_of(b)) {
-            let label = label_of(&group[0]);
-            if label != 0 {
-                self.place(group, depth + 1, base ^ u32::from(label));
-            }
+        for &(label, below) in children.iter().filter(|&&(label, _)| label != 0) {
+            self.place(forms, below, base ^ u32::from(label));
         }
     }
 
@@ -184,7 +223,7 @@ impl Builder {
 
     fn fits(&self, node: u32, base: u32, labels: &[u8]) -> bool {
         let relative = node ^ base;
-        if self.extras[base as usize].is_base || (relative & 0xFF != 0 && relative & UPPER != 0) {
+        if self.extras[base as usize].is_base || !is_expressible(relative) {
             return false;
         }
         labels[1..].iter().all(|&l| !self.extras[(base ^ u32::from(l)) as usize].is_taken)
@@ -305,5 +344,21 @@ mod tests {
             assert_eq!(trie.longest_prefix(key), Some((key.len(), value)));
         }
         assert_eq!(trie.longest_prefix(b"zzz"), None);
+    }
+
+    /// A thousand beginnings with the same ends: no more places than one of them and the beginnings need.
+    #[test]
+    fn what_is_the_same_is_kept_once() {
+        let ends: Vec<String> = (0..500).map(|i| format!("{:x}", i * 7919)).collect();
+        let map: BTreeMap<Vec<u8>, u32> = (0..1000)
+            .flat_map(|i| {
+                ends.iter().zip(0..).map(move |(end, v)| (format!("{i:03}{end}").into_bytes(), v))
+            })
+            .collect();
+        let trie = build(&map);
+        assert!(trie.units().len() < 8192, "{} units for {} keys", trie.units().len(), map.len());
+        for (key, &value) in &map {
+            assert_eq!(trie.longest_prefix(key), Some((key.len(), value)));
+        }
     }
 }
