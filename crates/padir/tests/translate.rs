@@ -439,3 +439,63 @@ fn models_are_found_by_their_languages() {
         house.run_any(&["translate", "--model", "models/toy-de-en", "--to", "en", "one"], b"");
     assert_eq!(both.status.code(), Some(2), "{}", text(&both.stderr));
 }
+
+#[test]
+fn a_model_is_passed_on_with_a_card() {
+    let house = House::build();
+    fs::write(house.path("test.a"), "one two\nthree four five\n").unwrap();
+    fs::write(house.path("test.b"), "two one\nfive four three\n").unwrap();
+    let evaluated = house.run_any(
+        &[
+            "evaluate",
+            "--model",
+            "padir",
+            "test.a",
+            "test.b",
+            "--steps",
+            "2",
+            "--lengths",
+            "1",
+            "--json",
+        ],
+        b"",
+    );
+    assert!(evaluated.status.success(), "{}", text(&evaluated.stderr));
+    fs::write(house.path("test.json"), &evaluated.stdout).unwrap();
+    let words = "title = \"Numbers\"\nlanguages = [\"en\"]\ntraining_data = \"none\"\nattribution = \"nobody\"\n\
+        licence = \"CC0-1.0\"\nlimits = \"It is random.\"\ntest_set = \"two lines\"\n";
+    fs::write(house.path("card.toml"), words).unwrap();
+    let pack = |more: &[&str]| {
+        let all = ["quantize", "padir", "--output", "small", "--card", "card.toml"];
+        house.run_any(&[&all, more].concat(), b"")
+    };
+    let scored = ["--evaluation", "test.json", "--set", "lengths=1", "--set"];
+    let done = pack(&[&scored[..], &["steps=2"], &["--set", "length_penalty=1.5"]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let card = fs::read_to_string(house.path("small/README.md")).unwrap();
+    for expected in
+        ["# Numbers", "nobody", "| two lines, steps2.lengths1, f32 | BLEU | ", "It is random."]
+    {
+        assert!(card.contains(expected), "{expected}\n{card}");
+    }
+    let settings = fs::read_to_string(house.path("small/generation_config.json")).unwrap();
+    let settings: Value = serde_json::from_str(&settings).unwrap();
+    assert_eq!(settings["padir"]["length_penalty"], 1.5);
+    // The model decodes with what it carries.
+    let asked = ["--steps", "2", "--lengths", "1", "--set", "length_penalty=1.5"];
+    let asked: Vec<&str> = ["--model", "padir", "--int8"].iter().chain(&asked).copied().collect();
+    let carried = house.translate(&["--model", "small", "--int8"], SENTENCES);
+    assert_eq!(carried, house.translate(&asked, SENTENCES));
+    let cases = [
+        (vec!["--set", "stepps=2"], "a model keeps no setting `stepps`"),
+        (vec!["--set", "steps"], "is not of the form key=value"),
+        (vec!["--set", "steps=many"], "steps"),
+        ([&scored[..], &["steps=9"]].concat(), "has no setting steps9.lengths1"),
+        (vec!["--evaluation", "card.toml"], "is not an evaluation"),
+    ];
+    for (more, expected) in cases {
+        let failed = pack(&more);
+        assert_eq!(failed.status.code(), Some(1), "{more:?}");
+        assert!(text(&failed.stderr).contains(expected), "{}", text(&failed.stderr));
+    }
+}

@@ -167,7 +167,7 @@ impl Forms {
 
 /// Whether a unit can say that its children are so far away.
 fn is_expressible(relative: u32) -> bool {
-    relative & 0xFF == 0 || relative & UPPER == 0
+    relative.trailing_zeros() >= 8 || relative & UPPER == 0
 }
 
 impl Builder {

@@ -9,26 +9,26 @@ use crate::commands::evaluate::figures::Figures;
 
 /// What `padir evaluate --json` prints, as far as it is used.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Evaluation {
-    pub(super) model: Model,
-    pub(super) precision: String,
-    pub(super) shortlist: bool,
-    pub(super) pairs: usize,
-    pub(super) signatures: BTreeMap<String, String>,
-    pub(super) rows: Vec<Row>,
+pub(in crate::commands) struct Evaluation {
+    pub(in crate::commands) model: Model,
+    pub(in crate::commands) precision: String,
+    pub(in crate::commands) shortlist: bool,
+    pub(in crate::commands) pairs: usize,
+    pub(in crate::commands) signatures: BTreeMap<String, String>,
+    pub(in crate::commands) rows: Vec<Row>,
 }
 
 /// A model.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Model {
-    pub(super) directory: PathBuf,
+pub(in crate::commands) struct Model {
+    pub(in crate::commands) directory: PathBuf,
 }
 
 /// One setting.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Row {
-    pub(super) name: String,
-    pub(super) figures: Figures,
+pub(in crate::commands) struct Row {
+    pub(in crate::commands) name: String,
+    pub(in crate::commands) figures: Figures,
 }
 
 impl Evaluation {

@@ -1,7 +1,7 @@
 //! `padir report`: a page of results, made of nothing but what runs left behind.
 
 mod chapter;
-mod evaluation;
+pub(super) mod evaluation;
 mod figures;
 mod latency;
 mod page;

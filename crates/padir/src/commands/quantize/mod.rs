@@ -1,14 +1,17 @@
 //! `padir quantize`: a model with 8-bit weights, a quarter of the size.
 
+mod card;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use padir_checkpoint::{
-    CARD, Checkpoint, CheckpointWriter, Extras, MODEL, SENTENCEPIECE, TOKENIZER,
+    CARD, Checkpoint, CheckpointWriter, Extras, GenerationConfig, MODEL, Method, ModelCard,
+    SENTENCEPIECE, TOKENIZER,
 };
 use padir_text::shortlist::SHORTLIST;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::console::Console;
 use crate::hint::WithHint;
@@ -20,7 +23,8 @@ use crate::hint::WithHint;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir quantize runs/en-de/best --output models/en-de
-  padir translate --model models/en-de --int8 \"Two men are talking.\"")]
+  padir translate --model models/en-de --int8 \"Two men are talking.\"
+  padir quantize runs/en-de/best --output models/en-de --set length_penalty=1.2 --card card.toml --evaluation test.json")]
 pub(crate) struct Quantize {
     /// The model's directory.
     #[arg(value_name = "DIR")]
@@ -29,6 +33,19 @@ pub(crate) struct Quantize {
     /// Where the new model goes.
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
+
+    /// Change a setting that the new model decodes with, such as steps or `length_penalty`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    /// What people should know of the model: a TOML file with title, languages, `training_data`, attribution, licence, limits and
+    /// `test_set` [default: its card stays].
+    #[arg(long, value_name = "FILE")]
+    card: Option<PathBuf>,
+
+    /// The scores for the card: what `padir evaluate --json` printed.
+    #[arg(long, value_name = "FILE", requires = "card")]
+    evaluation: Option<PathBuf>,
 }
 
 impl Quantize {
@@ -38,14 +55,19 @@ impl Quantize {
             .hint("DIR is a directory that `padir train` writes, such as runs/en-de/best")?;
         let place = checkpoint.directory();
         let (tokenizer, pieces) = (file(place, TOKENIZER)?, file(place, SENTENCEPIECE)?);
+        let generation = self.generation(&checkpoint)?;
+        let card = match &self.card {
+            Some(words) => card::read(words, self.evaluation.as_deref(), &generation)?,
+            None => ModelCard::default(),
+        };
         let extras = Extras {
-            generation: Some(*checkpoint.generation()),
+            generation: Some(generation),
+            card,
             tokenizer: tokenizer.as_deref(),
             sentencepiece: pieces.as_deref(),
-            ..Extras::default()
         };
         let writer = CheckpointWriter::create(&self.output, checkpoint.config(), &extras)?;
-        for name in [CARD, SHORTLIST] {
+        for name in [SHORTLIST].into_iter().chain(self.card.is_none().then_some(CARD)) {
             if let Some(content) = file(place, name)? {
                 writer.file(name, &content)?;
             }
@@ -73,6 +95,31 @@ impl Quantize {
         ));
         Ok(())
     }
+}
+
+impl Quantize {
+    /// How the model decodes, with what the user changed.
+    fn generation(&self, checkpoint: &Checkpoint) -> Result<GenerationConfig> {
+        let own = *checkpoint.generation();
+        let mut json = Value::from(own);
+        for assignment in &self.set {
+            let (key, value) = assignment
+                .split_once('=')
+                .ok_or_else(|| anyhow!("`{assignment}` is not of the form key=value"))?;
+            let settings = match own.method {
+                Method::Refine(_) => &mut json["padir"],
+                Method::Beam(_) => &mut json,
+            };
+            let known = || anyhow!("a model keeps no setting `{key}`");
+            let place = settings.get_mut(key).ok_or_else(known).hint(own_settings(own))?;
+            *place = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        }
+        Ok(GenerationConfig::from_json(&json.to_string(), checkpoint.config())?)
+    }
+}
+
+fn own_settings(own: GenerationConfig) -> String {
+    format!("this one has {}", Value::from(own))
 }
 
 /// The content of a file that may be missing.
