@@ -11,6 +11,10 @@ use tempfile::TempDir;
 const RECIPE: &str = r#"
 dir = "out"
 
+[data]
+dev_de = "shelf/dev.de"
+dev_en = "shelf/dev.en"
+
 [files]
 "ar.toml" = '''
 [data]
@@ -19,8 +23,8 @@ vocabulary = "vocab/spiece.model"
 source = "corpus/train.de"
 target = "corpus/train.en"
 [data.dev.dev]
-source = "corpus/dev.de"
-target = "corpus/dev.en"
+source = "{data.dev_de}"
+target = "{data.dev_en}"
 [model]
 preset = "tiny"
 [objective]
@@ -45,8 +49,8 @@ vocabulary = "vocab/spiece.model"
 source = "distilled.de"
 target = "distilled.en"
 [data.dev.dev]
-source = "corpus/dev.de"
-target = "corpus/dev.en"
+source = "{data.dev_de}"
+target = "{data.dev_en}"
 [model]
 preset = "tiny"
 start_from = "teacher/best"
@@ -130,6 +134,20 @@ fn a_recipe_becomes_a_page() {
     let folder = TempDir::new().unwrap();
     let home = folder.path();
     fs::write(home.join("recipe.toml"), RECIPE).unwrap();
+    let make = [
+        "data",
+        "make",
+        "numbers",
+        "--out-dir",
+        "shelf",
+        "--train",
+        "10",
+        "--dev",
+        "10",
+        "--test",
+        "10",
+    ];
+    succeed(home, &make);
     succeed(home, &["run", "recipe.toml"]);
 
     // What was measured is what other commands find in the translations.
@@ -143,10 +161,17 @@ fn a_recipe_becomes_a_page() {
         let hypotheses = format!("out/test/padir1/{}.txt", row["name"].as_str().unwrap());
         let scored = succeed(
             home,
-            &["score", "out/corpus/test.en", &hypotheses, "--metrics", "chrf,stutter", "--json"],
+            &[
+                "score",
+                "out/corpus/test.en",
+                &hypotheses,
+                "--metrics",
+                "bleu,chrf,stutter",
+                "--json",
+            ],
         );
         let scored: Value = serde_json::from_str(&scored).unwrap();
-        for (at, name) in ["chrf", "stutter"].into_iter().enumerate() {
+        for (at, name) in ["bleu", "chrf", "stutter"].into_iter().enumerate() {
             let (ours, theirs) = (&row["figures"][name], &scored[at]["score"]);
             let difference = ours.as_f64().unwrap() - theirs.as_f64().unwrap();
             assert!(difference.abs() < 0.051, "{name}: {ours} {theirs}");
@@ -156,15 +181,16 @@ fn a_recipe_becomes_a_page() {
         assert!(row["figures"]["steps"].as_f64().unwrap() <= 3.0, "{row}");
     }
 
-    succeed(home, &["report", "out", "--output", "docs/page.md"]);
+    let place = home.join("out");
+    succeed(home, &["report", place.to_str().unwrap(), "--output", "docs/page.md"]);
     let page = fs::read_to_string(home.join("docs/page.md")).unwrap();
     for expected in [
         "## out",
         "| teacher | ar | ",
         "| padir-seed2 | padir | ",
         "| stutter per 1000 words | ",
-        "| teacher | beam 2 | ",
-        "| padir | steps 3, lengths 2 | ",
+        "| teacher | beam 2 | f32 | ",
+        "| padir | steps 3, lengths 2 | f32 | ",
         " ± ",
         "![BLEU by steps](page/out-steps.svg)",
         "<details><summary>padir-seed1</summary>",
@@ -188,6 +214,7 @@ fn a_recipe_becomes_a_page() {
 fn again(home: &Path) {
     let error = fail(home, &["report", "elsewhere"]);
     assert!(error.contains("elsewhere holds no finished stage"), "{error}");
+    assert!(fail(home, &["report", "out", "-o", "page"]).contains("has no extension"));
     let error = fail(home, &["report", "out", "out"]);
     assert!(error.contains("two directories have the same name"), "{error}");
     fs::write(home.join("out/test/teacher.json"), "{}").unwrap();

@@ -133,7 +133,7 @@ fn changes_run_what_they_touch_and_no_more() {
         ["corpus run its command changed", "vocabulary maybe if corpus comes out otherwise",]
     );
     assert_eq!(ran(home, &[]), ["corpus", "vocabulary"], "another command");
-    let old = fs::read_to_string(home.join("out/replaced/corpus/corpus/train.en")).unwrap();
+    let old = fs::read_to_string(home.join("out/replaced/corpus.1/corpus/train.en")).unwrap();
     assert_eq!(old.lines().count(), 300, "what was made before is kept");
 
     change(home, "recipe.toml", "\"--dev\", \"10\"", "\"--dev\", \"10\", \"--seed\", \"1\"");
@@ -475,7 +475,7 @@ fn an_interrupted_training_goes_on_where_it_was() {
 
     // A change begins anew, and keeps what was.
     assert_eq!(ran(home, &[]), ["teacher", "test"]);
-    assert!(home.join("out/replaced/teacher/teacher/metrics.jsonl").is_file());
+    assert!(home.join("out/replaced/teacher.1/teacher/metrics.jsonl").is_file());
     assert_eq!(fs::read_to_string(home.join("out/test.de")).unwrap().lines().count(), 20);
     // Checkpoints are not what a training is for.
     fs::remove_dir_all(home.join("out/teacher/checkpoints")).unwrap();

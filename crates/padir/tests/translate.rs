@@ -433,8 +433,8 @@ fn models_are_found_by_their_languages() {
     fs::rename(house.path("padir"), house.path("models/toy-de-en")).unwrap();
     let named = house.translate(&["--model", "models/toy-de-en", "one two"], "");
     assert_eq!(house.translate(&["--from", "de", "--to", "en", "one two"], ""), named);
-    let other = house.fail(&["one"], b"").1;
-    assert!(other.contains("there are: toy-de-en"), "{other}");
+    let other = house.fail(&["--from", "xx", "one"], b"").1;
+    assert!(other.contains("models has toy-de-en"), "{other}");
     let both =
         house.run_any(&["translate", "--model", "models/toy-de-en", "--to", "en", "one"], b"");
     assert_eq!(both.status.code(), Some(2), "{}", text(&both.stderr));
@@ -456,6 +456,8 @@ fn a_model_is_passed_on_with_a_card() {
             "2",
             "--lengths",
             "1",
+            "--set",
+            "length_penalty=1.5",
             "--json",
         ],
         b"",
@@ -490,10 +492,19 @@ fn a_model_is_passed_on_with_a_card() {
         (vec!["--set", "stepps=2"], "a model keeps no setting `stepps`"),
         (vec!["--set", "steps"], "is not of the form key=value"),
         (vec!["--set", "steps=many"], "steps"),
-        ([&scored[..], &["steps=9"]].concat(), "has no setting steps9.lengths1"),
+        ([&scored[..], &["steps=9"]].concat(), "was not made with the settings of this model"),
+        ([&scored[..], &["steps=2"]].concat(), "was not made with the settings of this model"),
+        (vec!["--set", "eos_token_id=7"], "a model keeps no setting `eos_token_id`"),
         (vec!["--evaluation", "card.toml"], "is not an evaluation"),
     ];
-    for (more, expected) in cases {
+    fs::write(
+        house.path("other.json"),
+        text(&evaluated.stdout).replacen("model.safetensors", "x", 1),
+    )
+    .unwrap();
+    let other = ["--evaluation", "other.json", "--set", "lengths=1", "--set", "steps=2"];
+    let other = (other.to_vec(), "is about another model");
+    for (more, expected) in cases.into_iter().chain([other]) {
         let failed = pack(&more);
         assert_eq!(failed.status.code(), Some(1), "{more:?}");
         assert!(text(&failed.stderr).contains(expected), "{}", text(&failed.stderr));

@@ -110,14 +110,17 @@ impl Single {
         let mut sums = [[[0.0; PANEL]; tile::ROWS * tile::PANELS]; TILES];
         let group = TILES * shape.rows;
         // More rows read a panel again and again, and compute long enough to hide the first time.
-        let hurry = (shape.rows + 1..=group).contains(&rows.len());
+        // Tiles of several panels read from as many places.
+        let hurry = shape.panels == 1 && (shape.rows + 1..=group).contains(&rows.len());
         let end = panels.end * PANEL * k;
         for (panel, count) in shape.panels(panels) {
             let weights = &self.data[panel * PANEL * k..(panel + count) * PANEL * k];
             for first in rows.clone().step_by(group) {
                 let some = group.min(rows.end - first);
                 for from in (0..k).step_by(depth) {
-                    let next = ((panel * k + from + depth) * PANEL).min(end);
+                    let next =
+                        if from + depth < k { panel * k + from + depth } else { (panel + 1) * k };
+                    let next = (next * PANEL).min(end);
                     let ahead = &self.data[next..(next + depth * PANEL).min(end)];
                     let ahead = Ahead::new(ahead, some.div_ceil(shape.rows));
                     let tiles = row_tiles(some, shape.rows).zip(&mut sums);

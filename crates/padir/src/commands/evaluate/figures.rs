@@ -34,12 +34,19 @@ pub(crate) struct Figures {
 pub(super) struct Scores<'p> {
     pairs: &'p [Pair],
     references: References<'p>,
+    bleu: Bleu,
+    length: LengthRatio,
 }
 
 impl<'p> Scores<'p> {
-    pub(super) fn new(pairs: &'p [Pair]) -> Result<Self> {
+    pub(super) fn new(pairs: &'p [Pair], tokenizer: Tokenizer) -> Result<Self> {
         let texts: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
-        Ok(Self { pairs, references: References::new(&[texts])? })
+        Ok(Self {
+            pairs,
+            references: References::new(&[texts])?,
+            bleu: Bleu { tokenizer, ..Bleu::default() },
+            length: LengthRatio { tokenizer },
+        })
     }
 
     pub(super) fn figures(&self, texts: &[String], trial: &Trial) -> Result<Figures> {
@@ -49,9 +56,9 @@ impl<'p> Scores<'p> {
         };
         let refines = trial.foretold.shares();
         Ok(Figures {
-            bleu: score(&Bleu::default())?,
+            bleu: score(&self.bleu)?,
             chrf: score(&Chrf::default())?,
-            length: score(&LengthRatio::default())?,
+            length: score(&self.length)?,
             exact: score(&ExactMatch::default())?,
             stutter: score(&Stutter::default())?,
             steps: trial.steps as f64 / texts.len() as f64,
@@ -63,7 +70,7 @@ impl<'p> Scores<'p> {
 
     /// How the scores are computed.
     pub(super) fn signatures(&self) -> BTreeMap<String, String> {
-        let metrics: [&dyn Metric; 3] = [&Bleu::default(), &Chrf::default(), &Stutter::default()];
+        let metrics: [&dyn Metric; 3] = [&self.bleu, &Chrf::default(), &Stutter::default()];
         let count = self.references.count();
         metrics.into_iter().map(|m| (m.name(), m.signature(count).to_string())).collect()
     }

@@ -71,3 +71,43 @@ impl Watcher for Foretold {
         found.among |= is_right;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use padir_base::TokenId;
+    use padir_decode::Status;
+
+    use super::*;
+
+    fn event(hypothesis: usize, step: usize, length: usize) -> Event {
+        Event {
+            sentence: 0,
+            hypothesis,
+            step,
+            tokens: vec![TokenId(5); length],
+            log_probs: vec![],
+            changed: vec![],
+            rejected: vec![],
+            score: 0.0,
+            status: Status::Live,
+        }
+    }
+
+    #[test]
+    fn lengths_are_right_or_not() {
+        let mut foretold =
+            Foretold { foretells: true, references: vec![4; 5], texts: HashMap::new() };
+        assert_eq!(foretold.shares(), None);
+        let mut watch = |text, part, event| foretold.watch(Place { text, part }, event);
+        watch(0, 0, event(0, 1, 4)); // the likeliest is right
+        watch(0, 0, event(1, 1, 5));
+        watch(1, 0, event(0, 1, 3)); // another is
+        watch(1, 0, event(1, 1, 4));
+        watch(2, 0, event(0, 1, 3)); // none is, and later steps do not count
+        watch(2, 0, event(0, 2, 4));
+        watch(3, 0, event(0, 1, 4)); // cut in two
+        watch(3, 1, event(0, 1, 4));
+        watch(4, 0, event(0, 1, 9));
+        assert_eq!(foretold.shares(), Some((25.0, 50.0)));
+    }
+}

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use padir_base::file::write_atomically;
+use padir_score::Tokenizer;
 use padir_text::Pair;
 use padir_translate::{Decoding, Text, Translator};
 use serde_json::json;
@@ -43,6 +44,10 @@ pub(crate) struct Evaluate {
 
     #[command(flatten)]
     arithmetic: Arithmetic,
+
+    /// What BLEU and the length count: 13a, intl, zh, char or none.
+    #[arg(long, value_name = "NAME", default_value = "13a")]
+    tokenize: Tokenizer,
 
     /// Write the translations of each setting to a file in this directory.
     #[arg(long, value_name = "DIR")]
@@ -95,7 +100,7 @@ impl Evaluate {
             Ok(())
         })?;
         ensure!(!pairs.is_empty(), "there is nothing to translate");
-        let scores = Scores::new(&pairs)?;
+        let scores = Scores::new(&pairs, self.tokenize)?;
         let mut rows = Vec::new();
         for Variant { name, decoding } in variants {
             translator.set_decoding(decoding.clone())?;

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
-use padir_checkpoint::{CardScore, GenerationConfig, Method, ModelCard};
+use anyhow::{Context, Result, anyhow, bail};
+use padir_checkpoint::{CardScore, GenerationConfig, ModelCard};
+use padir_translate::Decoding;
 use serde::Deserialize;
 
+use crate::commands::distil::task::hash_model;
 use crate::commands::report::evaluation::{Evaluation, Row};
 use crate::hint::WithHint;
 
@@ -26,48 +28,63 @@ struct Words {
     test_set: String,
 }
 
-/// The card that a file describes, with the scores of the setting that the model decodes with.
+/// The card that a file describes, with the scores that this model reached as it decodes.
 pub(super) fn read(
     words: &Path,
     evaluation: Option<&Path>,
+    model: &Path,
     generation: &GenerationConfig,
 ) -> Result<ModelCard> {
     let text =
         fs::read_to_string(words).with_context(|| format!("cannot read {}", words.display()))?;
+    let path = words;
     let words: Words =
-        toml::from_str(&text).with_context(|| format!("{} is not a card", words.display())).hint(
+        toml::from_str(&text).with_context(|| format!("{} is not a card", path.display())).hint(
             "it has title, languages, training_data, attribution, licence, limits and test_set",
         )?;
-    let scores = evaluation.map(|path| scores(path, &words.test_set, generation)).transpose()?;
+    let scores = match evaluation {
+        Some(_) if words.test_set.trim().is_empty() => {
+            bail!("{} does not name the test_set of the evaluation", path.display())
+        }
+        Some(evaluation) => scores(evaluation, &words.test_set, model, generation)?,
+        None => Vec::new(),
+    };
     Ok(ModelCard {
         title: words.title,
         languages: words.languages,
         training_data: words.training_data,
         attribution: words.attribution,
         licence: words.licence,
-        scores: scores.unwrap_or_default(),
+        scores,
         limits: words.limits,
     })
 }
 
-fn scores(path: &Path, set: &str, generation: &GenerationConfig) -> Result<Vec<CardScore>> {
+fn scores(
+    path: &Path,
+    set: &str,
+    model: &Path,
+    generation: &GenerationConfig,
+) -> Result<Vec<CardScore>> {
     let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let evaluation: Evaluation = serde_json::from_slice(&text)
         .with_context(|| format!("{} is not an evaluation", path.display()))
         .hint("`padir evaluate --json` writes one")?;
-    let setting = match generation.method {
-        Method::Beam(beam) => format!("beam{}", beam.num_beams),
-        Method::Refine(refinement) => {
-            format!("steps{}.lengths{}", refinement.steps, refinement.lengths)
-        }
-    };
-    let Row { figures, .. } = evaluation
+    let files = hash_model(model, evaluation.shortlist)?;
+    let same = files.len() == evaluation.model.files.len()
+        && files.iter().all(|(name, hash)| evaluation.model.files.get(*name) == Some(hash));
+    if !same {
+        return Err(anyhow!("{} is about another model than {}", path.display(), model.display()))
+            .hint("evaluate this one");
+    }
+    let decoding = serde_json::to_value(Decoding::from(generation))?;
+    let Row { name, figures, .. } = evaluation
         .rows
         .iter()
-        .find(|row| row.name == setting)
-        .ok_or_else(|| anyhow!("{} has no setting {setting}", path.display()))
-        .hint("evaluate what the model decodes with, or change that with --set")?;
-    let set = format!("{set}, {setting}, {}", evaluation.precision);
+        .find(|row| row.decoding == decoding)
+        .ok_or_else(|| anyhow!("{} was not made with the settings of this model", path.display()))
+        .hint(format!("it decodes with {decoding}; evaluate that, or change it with --set"))?;
+    let set = format!("{set}, {name}, {}", evaluation.precision);
     let score = |(metric, signature): (&String, &String)| {
         let value = match metric.as_str() {
             "BLEU" => figures.bleu,

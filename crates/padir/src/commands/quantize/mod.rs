@@ -57,7 +57,7 @@ impl Quantize {
         let (tokenizer, pieces) = (file(place, TOKENIZER)?, file(place, SENTENCEPIECE)?);
         let generation = self.generation(&checkpoint)?;
         let card = match &self.card {
-            Some(words) => card::read(words, self.evaluation.as_deref(), &generation)?,
+            Some(words) => card::read(words, self.evaluation.as_deref(), &self.model, &generation)?,
             None => ModelCard::default(),
         };
         let extras = Extras {
@@ -106,12 +106,13 @@ impl Quantize {
             let (key, value) = assignment
                 .split_once('=')
                 .ok_or_else(|| anyhow!("`{assignment}` is not of the form key=value"))?;
-            let settings = match own.method {
-                Method::Refine(_) => &mut json["padir"],
-                Method::Beam(_) => &mut json,
+            let place = match (key, own.method) {
+                ("pad_token_id" | "eos_token_id" | "padir", _) => None,
+                ("max_length", _) | (_, Method::Beam(_)) => json.get_mut(key),
+                (_, Method::Refine(_)) => json["padir"].get_mut(key),
             };
-            let known = || anyhow!("a model keeps no setting `{key}`");
-            let place = settings.get_mut(key).ok_or_else(known).hint(own_settings(own))?;
+            let unknown = || anyhow!("a model keeps no setting `{key}`");
+            let place = place.ok_or_else(unknown).hint(own_settings(own))?;
             *place = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
         }
         Ok(GenerationConfig::from_json(&json.to_string(), checkpoint.config())?)
@@ -119,7 +120,13 @@ impl Quantize {
 }
 
 fn own_settings(own: GenerationConfig) -> String {
-    format!("this one has {}", Value::from(own))
+    let json = Value::from(own);
+    let settings = json.get("padir").unwrap_or(&json).as_object();
+    let ids = ["max_length", "pad_token_id", "eos_token_id"];
+    let names =
+        settings.into_iter().flat_map(|s| s.keys()).filter(|key| !ids.contains(&key.as_str()));
+    let names: Vec<&str> = std::iter::once("max_length").chain(names.map(String::as_str)).collect();
+    format!("this one has {}", names.join(", "))
 }
 
 /// The content of a file that may be missing.

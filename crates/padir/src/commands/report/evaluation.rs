@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use padir_base::hash::Sha256;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::commands::evaluate::figures::Figures;
 
@@ -14,6 +16,8 @@ pub(in crate::commands) struct Evaluation {
     pub(in crate::commands) precision: String,
     pub(in crate::commands) shortlist: bool,
     pub(in crate::commands) pairs: usize,
+    /// The hash of what was translated.
+    pub(in crate::commands) corpus: Sha256,
     pub(in crate::commands) signatures: BTreeMap<String, String>,
     pub(in crate::commands) rows: Vec<Row>,
 }
@@ -22,12 +26,15 @@ pub(in crate::commands) struct Evaluation {
 #[derive(Serialize, Deserialize)]
 pub(in crate::commands) struct Model {
     pub(in crate::commands) directory: PathBuf,
+    /// Its files' hashes.
+    pub(in crate::commands) files: BTreeMap<String, Sha256>,
 }
 
 /// One setting.
 #[derive(Serialize, Deserialize)]
 pub(in crate::commands) struct Row {
     pub(in crate::commands) name: String,
+    pub(in crate::commands) decoding: Value,
     pub(in crate::commands) figures: Figures,
 }
 
@@ -56,24 +63,79 @@ pub(super) struct Group<'a> {
     pub(super) label: String,
     pub(super) setting: &'a str,
     pub(super) figures: Vec<&'a Figures>,
+    first: &'a Evaluation,
+    decoding: &'a Value,
+    models: Vec<&'a Path>,
 }
 
-/// Settings of models in the order in which they come; those that differ in `-seedN` only are one.
+/// Settings of models in the order in which they come. One are those of models whose names differ in `-seedN` only and which
+/// were asked for the same in the same way.
 pub(super) fn groups(evaluations: &[Evaluation]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for evaluation in evaluations {
         let label = without_seed(&evaluation.label()).to_owned();
-        for Row { name, figures } in &evaluation.rows {
-            let same = |group: &&mut Group<'_>| group.label == label && group.setting == name;
+        let model = evaluation.model.directory.as_path();
+        for Row { name, decoding, figures } in &evaluation.rows {
+            let same = |group: &&mut Group<'_>| {
+                group.label == label
+                    && group.decoding == decoding
+                    && group.first.precision == evaluation.precision
+                    && group.first.corpus == evaluation.corpus
+                    && !group.models.contains(&model)
+            };
             if let Some(group) = groups.iter_mut().find(same) {
                 group.figures.push(figures);
+                group.models.push(model);
             } else {
-                let (label, setting) = (label.clone(), name.as_str());
-                groups.push(Group { label, setting, figures: vec![figures] });
+                groups.push(Group {
+                    label: label.clone(),
+                    setting: name,
+                    figures: vec![figures],
+                    first: evaluation,
+                    decoding,
+                    models: vec![model],
+                });
             }
         }
     }
     groups
+}
+
+/// What tells settings of the same name apart: `prune.rule=halve`, say, for each that another has not.
+pub(super) fn peculiarities(group: &Group<'_>, all: &[Group<'_>]) -> Vec<String> {
+    let own = flat(group.decoding);
+    let others = all.iter().filter(|other| {
+        other.label == group.label
+            && other.setting == group.setting
+            && other.decoding != group.decoding
+    });
+    let mut found: Vec<String> = others
+        .flat_map(|other| {
+            let theirs = flat(other.decoding);
+            own.iter().filter(|entry| !theirs.contains(*entry)).cloned().collect::<Vec<_>>()
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The leaves of an object as `key.key=value`.
+fn flat(value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(object) => object
+            .iter()
+            .flat_map(|(key, below)| {
+                let join = |rest: String| match rest.strip_prefix('=') {
+                    Some(_) => format!("{key}{rest}"),
+                    None => format!("{key}.{rest}"),
+                };
+                flat(below).into_iter().map(join).collect::<Vec<_>>()
+            })
+            .collect(),
+        Value::String(text) => vec![format!("={text}")],
+        other => vec![format!("={other}")],
+    }
 }
 
 fn without_seed(label: &str) -> &str {
@@ -84,6 +146,21 @@ fn without_seed(label: &str) -> &str {
 }
 
 impl Group<'_> {
+    /// `f32` or `int8`.
+    pub(super) fn precision(&self) -> &str {
+        &self.first.precision
+    }
+
+    /// Pairs translated.
+    pub(super) fn pairs(&self) -> usize {
+        self.first.pairs
+    }
+
+    /// The first digits of the hash of what was translated.
+    pub(super) fn corpus(&self) -> String {
+        self.first.corpus.to_string().chars().take(8).collect()
+    }
+
     /// A figure: its mean, and its standard deviation if there are several.
     pub(super) fn cell(&self, digits: usize, of: impl Fn(&Figures) -> Option<f64>) -> String {
         let values: Vec<f64> = self.figures.iter().filter_map(|figures| of(figures)).collect();
@@ -109,29 +186,43 @@ impl Group<'_> {
 mod tests {
     use super::*;
 
-    fn evaluation(model: &str, bleu: f64) -> Evaluation {
+    fn evaluation(model: &str, precision: &str, alpha: f64, bleu: f64) -> Evaluation {
+        let corpus = "0".repeat(64);
         let json = format!(
-            r#"{{"model": {{"directory": "{model}/best"}}, "precision": "f32", "shortlist": false, "pairs": 2,
-            "signatures": {{}}, "rows": [{{"name": "beam5", "figures": {{"bleu": {bleu}, "chrf": 1, "length": 100,
-            "exact": 0, "stutter": 0, "steps": 3, "foretold": null, "among": null, "seconds": 1}}}}]}}"#
+            r#"{{"model": {{"directory": "{model}/best", "files": {{}}}}, "precision": "{precision}", "shortlist": false, "pairs": 2,
+            "corpus": "{corpus}", "signatures": {{}}, "rows": [{{"name": "beam5", "decoding": {{"a": {{"b": {alpha}}}}}, "figures":
+            {{"bleu": {bleu}, "chrf": 1, "length": 100, "exact": 0, "stutter": 0, "steps": 3, "foretold": null, "among": null,
+            "seconds": 1}}}}]}}"#
         );
         serde_json::from_str(&json).unwrap()
     }
 
     #[test]
-    fn trainings_that_differ_in_their_seed_are_one() {
-        let all = ["a-seed1", "b", "a-seed2", "c-seedling"];
-        let all: Vec<_> = all
-            .iter()
-            .zip([1.0, 5.0, 3.0, 7.0])
-            .map(|(name, bleu)| evaluation(name, bleu))
-            .collect();
+    fn trainings_that_differ_in_their_seed_are_one_and_nothing_else_is() {
+        let all = [
+            evaluation("a-seed1", "f32", 1.0, 1.0),
+            evaluation("b", "f32", 1.0, 5.0),
+            evaluation("a-seed2", "f32", 1.0, 3.0),
+            evaluation("c-seedling", "f32", 1.0, 7.0),
+            evaluation("b", "int8", 1.0, 4.0),
+            evaluation("b", "f32", 0.5, 2.0),
+            evaluation("b", "f32", 1.0, 5.0),
+        ];
         let groups = groups(&all);
         let cells: Vec<(&str, String)> =
             groups.iter().map(|g| (g.label.as_str(), g.cell(2, |f| Some(f.bleu)))).collect();
         // The standard deviation of 1 and 3 is √2.
-        let expected = [("a", "2.00 ± 1.41"), ("b", "5.00"), ("c-seedling", "7.00")];
+        let expected = [
+            ("a", "2.00 ± 1.41"),
+            ("b", "5.00"),
+            ("c-seedling", "7.00"),
+            ("b", "4.00"),
+            ("b", "2.00"),
+            ("b", "5.00"),
+        ];
         assert_eq!(cells, expected.map(|(name, cell)| (name, cell.to_owned())));
         assert_eq!(groups[0].cell(1, |f| f.foretold), "–");
+        assert_eq!(peculiarities(&groups[0], &groups), Vec::<String>::new());
+        assert_eq!(peculiarities(&groups[4], &groups), ["a.b=0.5"]);
     }
 }

@@ -75,10 +75,10 @@ impl Gallery {
         }
         let scene = Figure::new().panel(panel).draw();
         let path = self.directory.join(name);
-        write_atomically(path.with_extension("svg"), scene.to_svg().as_bytes())?;
+        write_atomically(path.with_added_extension("svg"), scene.to_svg().as_bytes())?;
         let png = scene.to_png(2.0).context("cannot draw the figure")?;
-        write_atomically(path.with_extension("png"), &png)?;
-        write_atomically(path.with_extension("csv"), csv.as_bytes())?;
+        write_atomically(path.with_added_extension("png"), &png)?;
+        write_atomically(path.with_added_extension("csv"), csv.as_bytes())?;
         Ok(Some(format!("{}/{name}.svg", self.link)))
     }
 }

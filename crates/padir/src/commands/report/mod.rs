@@ -10,10 +10,11 @@ mod training;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use padir_base::file::write_atomically;
 
 use crate::console::Console;
+use crate::hint::WithHint;
 use chapter::Chapter;
 use figures::Gallery;
 use page::Page;
@@ -33,12 +34,17 @@ pub(crate) struct Report {
     directories: Vec<PathBuf>,
 
     /// The page.
-    #[arg(long, short, value_name = "FILE", default_value = "docs/results.md")]
+    #[arg(long, short, value_name = "FILE", default_value = "results.md")]
     output: PathBuf,
 }
 
 impl Report {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        if self.output.extension().is_none() {
+            return Err(anyhow!("{} has no extension", self.output.display())).hint(
+                "figures go to a directory called like the page without it; results.md would do",
+            );
+        }
         let chapters = self
             .directories
             .iter()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::chapter::Chapter;
-use super::evaluation::groups;
+use super::evaluation::{groups, peculiarities};
 use super::figures::Gallery;
 use super::latency::Latencies;
 use super::paper;
@@ -20,7 +20,11 @@ pub(super) struct Page(String);
 
 impl Page {
     pub(super) fn new(directories: &[PathBuf]) -> Self {
-        let names: Vec<String> = directories.iter().map(|d| d.display().to_string()).collect();
+        let place = |directory: &PathBuf| match directory.display().to_string() {
+            name if directory.is_absolute() => base_name(&name).to_owned(),
+            name => name,
+        };
+        let names: Vec<String> = directories.iter().map(place).collect();
         Self(format!(
             "# Results\n\nMade by `padir report {}` from the files of runs; change those, not this.\n",
             names.join(" ")
@@ -120,11 +124,14 @@ impl Page {
     }
 
     fn scores(&mut self, chapter: &Chapter) {
-        let Some(first) = chapter.evaluations.first() else { return };
+        if chapter.evaluations.is_empty() {
+            return;
+        }
         self.line("\n### Test set\n");
         let head = [
             "model",
             "setting",
+            "numbers",
             "BLEU",
             "chrF2",
             "length %",
@@ -138,7 +145,11 @@ impl Page {
         let rows = all.iter().map(|group| {
             vec![
                 group.label.clone(),
-                setting(group.setting),
+                std::iter::once(setting(group.setting))
+                    .chain(peculiarities(group, &all))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                group.precision().to_owned(),
                 group.cell(2, |f| Some(f.bleu)),
                 group.cell(2, |f| Some(f.chrf)),
                 group.cell(1, |f| Some(f.length)),
@@ -150,15 +161,31 @@ impl Page {
             ]
         });
         self.table(&head, rows);
-        let mut precisions: Vec<&str> =
-            chapter.evaluations.iter().map(|e| e.precision.as_str()).collect();
-        precisions.dedup();
-        self.line(&format!(
-            "\n{} pairs, {}. Steps are those until nothing changed, or tokens from left to right, on average.",
-            grouped(first.pairs as u64),
-            precisions.join(", "),
-        ));
-        first.signatures.values().for_each(|signature| self.line(&format!("- `{signature}`")));
+        self.line(
+            "\nSteps are those until nothing changed, or tokens from left to right, on average. Test sets, by their hashes:\n",
+        );
+        let mut corpora: Vec<(String, usize)> = Vec::new();
+        for group in &all {
+            if !corpora.iter().any(|(hash, _)| *hash == group.corpus()) {
+                corpora.push((group.corpus(), group.pairs()));
+            }
+        }
+        let several = corpora.len() > 1;
+        for (hash, pairs) in &corpora {
+            let rows: Vec<String> = (1..)
+                .zip(&all)
+                .filter(|(_, group)| several && group.corpus() == *hash)
+                .map(|(row, _)| row.to_string())
+                .collect();
+            let rows = if several { format!(", rows {}", rows.join(", ")) } else { String::new() };
+            self.line(&format!("- `{hash}…`: {} pairs{rows}", grouped(*pairs as u64)));
+        }
+        let mut signatures: Vec<&String> =
+            chapter.evaluations.iter().flat_map(|e| e.signatures.values()).collect();
+        signatures.sort();
+        signatures.dedup();
+        self.line("");
+        signatures.iter().for_each(|signature| self.line(&format!("- `{signature}`")));
     }
 
     fn latencies(&mut self, latencies: &Latencies) {

@@ -1,9 +1,9 @@
 //! Before a stage begins anew, what it left is moved out of its way: never removed, because it may have taken a night.
 //!
-//! One generation is kept, in `replaced/STAGE`.
+//! It stays in `replaced/STAGE.1`, the next in `replaced/STAGE.2` and so on, until the user removes it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use anyhow::{Context, Result};
 
@@ -18,13 +18,7 @@ pub(super) fn set_aside(dir: &Path, stage: &Stage) -> Result<Option<PathBuf>> {
     if owned.is_empty() {
         return Ok(None);
     }
-    let place = dir.join(REPLACED).join(&stage.name);
-    match fs::remove_dir_all(&place) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(error).with_context(|| format!("cannot remove {}", place.display()));
-        }
-        _ => {}
-    }
+    let place = free_place(&dir.join(REPLACED), &stage.name);
     for path in owned.into_iter().filter(exists) {
         let (from, to) = (dir.join(path), place.join(path));
         make_parent(&to)?;
@@ -32,6 +26,18 @@ pub(super) fn set_aside(dir: &Path, stage: &Stage) -> Result<Option<PathBuf>> {
             .with_context(|| format!("cannot move {} to {}", from.display(), to.display()))?;
     }
     Ok(Some(place))
+}
+
+/// The first number that is not taken.
+fn free_place(replaced: &Path, stage: &str) -> PathBuf {
+    let mut number = 1_u64;
+    loop {
+        let place = replaced.join(format!("{stage}.{number}"));
+        if fs::symlink_metadata(&place).is_err() {
+            return place;
+        }
+        number += 1;
+    }
 }
 
 /// Makes the directory that a path lies in.

@@ -7,12 +7,14 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{env, io};
 
 use anyhow::{Context, Result};
 
+use super::INTERRUPTED;
+use super::record::Lock;
 use crate::console::Console;
 
 /// How often a child is asked whether it has ended.
@@ -20,21 +22,28 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// How often Ctrl-C, SIGTERM or SIGHUP were heard.
 #[derive(Clone)]
-pub(super) struct Signals(Arc<AtomicUsize>);
+pub(super) struct Signals {
+    heard: Arc<AtomicUsize>,
+    /// Whether there is a child to pass them on to.
+    busy: Arc<AtomicBool>,
+}
 
 impl Signals {
     pub(super) fn listen() -> Result<Self> {
-        let count = Arc::new(AtomicUsize::new(0));
-        let heard = Arc::clone(&count);
+        let signals = Self { heard: Arc::default(), busy: Arc::default() };
+        let (heard, busy) = (Arc::clone(&signals.heard), Arc::clone(&signals.busy));
         ctrlc::set_handler(move || {
-            heard.fetch_add(1, Ordering::Relaxed);
+            // Files are hashed between stages, which can take long; nothing is lost if that ends at once.
+            if heard.fetch_add(1, Ordering::Relaxed) > 0 && !busy.load(Ordering::Relaxed) {
+                std::process::exit(INTERRUPTED);
+            }
         })
         .context("cannot listen for Ctrl-C")?;
-        Ok(Self(count))
+        Ok(signals)
     }
 
     pub(super) fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.heard.load(Ordering::Relaxed)
     }
 }
 
@@ -46,10 +55,13 @@ pub(super) fn run(
     arguments: &[&str],
     stdout: Option<&Path>,
     signals: &Signals,
+    lock: &Lock,
 ) -> Result<ExitStatus> {
     let program = env::current_exe().context("cannot find this program")?;
     let mut command = Command::new(program);
-    command.args(console.arguments()).args(arguments).current_dir(dir).stdin(Stdio::null());
+    command.args(console.arguments()).args(arguments).current_dir(dir);
+    // An empty file to read from, and the lock lives as long as the child, even if we are killed.
+    command.stdin(lock.share().context("cannot share the lock")?);
     let part = stdout.map(|path| path.with_added_extension("part"));
     match &part {
         Some(part) => {
@@ -66,8 +78,11 @@ pub(super) fn run(
     }
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let child = command.spawn().context("cannot start this program again")?;
-    let status = wait(console, child, signals)?;
+    signals.busy.store(true, Ordering::Relaxed);
+    let child = command.spawn().context("cannot start this program again");
+    let status = child.and_then(|child| wait(console, child, signals));
+    signals.busy.store(false, Ordering::Relaxed);
+    let status = status?;
     if let (Some(part), Some(path)) = (part, stdout) {
         let settled = if status.success() { settle(&part, path) } else { fs::remove_file(&part) };
         settled.with_context(|| format!("cannot write {}", path.display()))?;

@@ -96,12 +96,18 @@ impl Run {
         require_inputs(&recipe, &selection)?;
         fs::create_dir_all(&recipe.dir)
             .with_context(|| format!("cannot make {}", recipe.dir.display()))?;
-        let _lock = Lock::take(&recipe.dir)?;
+        let lock = Lock::take(&recipe.dir)?;
         let record = Record::read(&recipe.dir)?;
         let signals = Signals::listen()?;
         let digests = Digests::default();
-        let mut worker =
-            Worker { console, recipe: &recipe, selection: &selection, record, digests };
+        let mut worker = Worker {
+            console,
+            recipe: &recipe,
+            selection: &selection,
+            record,
+            digests,
+            lock: &lock,
+        };
         let outcomes = worker.work(&signals)?;
         self.report(console, &recipe, &outcomes)
     }

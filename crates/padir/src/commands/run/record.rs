@@ -99,13 +99,19 @@ impl Record {
     }
 }
 
-/// The right to run stages in a directory; the operating system takes it back when the process ends.
-pub(in crate::commands) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
+/// The right to run stages in a directory; the operating system takes it back when the process and its children have ended.
+pub(in crate::commands) struct Lock(File);
 
 impl Lock {
+    /// The lock for a child, which then has it as long as it lives; nothing can be read from it.
+    pub(in crate::commands) fn share(&self) -> io::Result<File> {
+        self.0.try_clone()
+    }
+
     pub(in crate::commands) fn take(dir: &Path) -> Result<Self> {
         let path = dir.join(LOCK);
-        let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let open =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open.with_context(|| format!("cannot write {}", path.display()))?;
         match file.try_lock() {
             Ok(()) => Ok(Self(file)),

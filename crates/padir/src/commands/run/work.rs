@@ -14,7 +14,7 @@ use super::aside::{make_parent, set_aside};
 use super::child::{self, Signals};
 use super::digest::Digests;
 use super::recipe::Recipe;
-use super::record::{Identity, Record, StageRecord, Standing};
+use super::record::{Identity, Lock, Record, StageRecord, Standing};
 use super::stage::Stage;
 use super::verdict::{Verdict, Why, identify, judge, outputs};
 use crate::commands::train::clock;
@@ -34,6 +34,7 @@ pub(super) struct Worker<'a> {
     pub(super) selection: &'a Selection,
     pub(super) record: Record,
     pub(super) digests: Digests,
+    pub(super) lock: &'a Lock,
 }
 
 /// What became of a stage.
@@ -103,6 +104,11 @@ impl Worker<'_> {
             let name = &self.recipe.stages[index].name;
             let label = format!("[{}/{number}] {name}", place + 1);
             let (verdict, identity) = self.judge(index)?;
+            if signals.count() > 0 {
+                let (name, action) = (name.clone(), Action::Interrupted);
+                outcomes.push(Outcome { name, action, reason: None, seconds: 0.0 });
+                break;
+            }
             let (why, identity) = match (verdict, identity) {
                 (Verdict::Run(why), Some(identity)) => (why, identity),
                 (Verdict::Missing(missing), _) => {
@@ -160,7 +166,8 @@ impl Worker<'_> {
         self.record.put(&stage.name, attempt.record(Standing::Begun))?;
         let stdout = stage.stdout.as_ref().map(|file| self.recipe.dir.join(file));
         let (dir, arguments) = (&self.recipe.dir, stage.arguments());
-        let status = child::run(self.console, dir, &arguments, stdout.as_deref(), signals)?;
+        let stdout = stdout.as_deref();
+        let status = child::run(self.console, dir, &arguments, stdout, signals, self.lock)?;
         let made = outputs(self.recipe, stage, &mut self.digests)?;
         let is_complete = stage.outputs.iter().all(|output| made.contains_key(output));
         let standing = match (status.success() && is_complete, signals.count()) {
