@@ -492,6 +492,29 @@ fn two_cannot_work_in_one_directory() {
     assert!(errors(&output).contains("another `padir run` works in out"), "{}", errors(&output));
 }
 
+/// A stage whose runner was killed works on; nobody may begin it again meanwhile.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stage_that_outlives_its_runner_keeps_the_directory() {
+    let folder = scene(TRAINING);
+    let home = folder.path();
+    let long = ["recipe.toml", "--set", "values.steps=100000"];
+    let mut child = padir(home, &long).stderr(Stdio::null()).spawn().unwrap();
+    let record = home.join("out/teacher/metrics.jsonl");
+    let start = Instant::now();
+    while fs::read_to_string(&record).unwrap_or_default().lines().count() < 2 {
+        assert!(start.elapsed() < Duration::from_mins(2), "no step within two minutes");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    let orphan = fs::read_to_string(children).unwrap().trim().to_owned();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let output = run(home, &long);
+    assert!(Command::new("kill").args(["-KILL", &orphan]).status().unwrap().success());
+    assert!(errors(&output).contains("another `padir run` works in out"), "{}", errors(&output));
+}
+
 /// Everything in `recipes` that has stages.
 #[test]
 fn recipes_are_in_order() {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use padir_base::hash::{Sha256, hash_bytes};
-use padir_score::{Bleu, Chrf, ExactMatch, LengthRatio, Metric, References, Stutter, corpus_score};
+use padir_score::{
+    Bleu, Chrf, ExactMatch, LengthRatio, Metric, References, Stutter, Tokenizer, corpus_score,
+};
 use padir_text::Pair;
 use serde::{Deserialize, Serialize};
 

@@ -185,7 +185,9 @@ impl Page {
         signatures.sort();
         signatures.dedup();
         self.line("");
-        signatures.iter().for_each(|signature| self.line(&format!("- `{signature}`")));
+        for signature in signatures {
+            self.line(&format!("- `{signature}`"));
+        }
     }
 
     fn latencies(&mut self, latencies: &Latencies) {

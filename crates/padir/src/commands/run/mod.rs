@@ -100,15 +100,9 @@ impl Run {
         let record = Record::read(&recipe.dir)?;
         let signals = Signals::listen()?;
         let digests = Digests::default();
-        let mut worker = Worker {
-            console,
-            recipe: &recipe,
-            selection: &selection,
-            record,
-            digests,
-            lock: &lock,
-        };
-        let outcomes = worker.work(&signals)?;
+        let mut worker =
+            Worker { console, recipe: &recipe, selection: &selection, record, digests };
+        let outcomes = worker.work(&signals, &lock)?;
         self.report(console, &recipe, &outcomes)
     }
 

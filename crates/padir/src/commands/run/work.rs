@@ -34,7 +34,6 @@ pub(super) struct Worker<'a> {
     pub(super) selection: &'a Selection,
     pub(super) record: Record,
     pub(super) digests: Digests,
-    pub(super) lock: &'a Lock,
 }
 
 /// What became of a stage.
@@ -97,8 +96,8 @@ impl Worker<'_> {
     }
 
     /// Runs what must run. Ends with the first stage that fails or is interrupted.
-    pub(super) fn work(&mut self, signals: &Signals) -> Result<Vec<Outcome>> {
-        let number = self.selection.chosen.len();
+    pub(super) fn work(&mut self, signals: &Signals, lock: &Lock) -> Result<Vec<Outcome>> {
+        let (console, number) = (self.console, self.selection.chosen.len());
         let mut outcomes = Vec::with_capacity(number);
         for (place, &index) in self.selection.chosen.iter().enumerate() {
             let name = &self.recipe.stages[index].name;
@@ -131,7 +130,11 @@ impl Worker<'_> {
             if signals.count() == 0 {
                 let line = self.recipe.stages[index].line();
                 self.console.note(format_args!("{label}: {line} ({why})"));
-                (outcome.action, outcome.seconds) = self.attempt(index, &why, identity, signals)?;
+                let run = |dir: &Path, arguments: &[&str], stdout: Option<&Path>| {
+                    child::run(console, dir, arguments, stdout, signals, lock)
+                };
+                (outcome.action, outcome.seconds) =
+                    self.attempt(index, &why, identity, signals, run)?;
             }
             let is_interrupted = outcome.action == Action::Interrupted;
             if !is_interrupted {
@@ -153,6 +156,7 @@ impl Worker<'_> {
         why: &Why,
         identity: Identity,
         signals: &Signals,
+        run: impl FnOnce(&Path, &[&str], Option<&Path>) -> Result<ExitStatus>,
     ) -> Result<(Action, f64)> {
         let stage = &self.recipe.stages[index];
         let before = self.record.get(&stage.name).filter(|_| why.goes_on());
@@ -166,8 +170,7 @@ impl Worker<'_> {
         self.record.put(&stage.name, attempt.record(Standing::Begun))?;
         let stdout = stage.stdout.as_ref().map(|file| self.recipe.dir.join(file));
         let (dir, arguments) = (&self.recipe.dir, stage.arguments());
-        let stdout = stdout.as_deref();
-        let status = child::run(self.console, dir, &arguments, stdout, signals, self.lock)?;
+        let status = run(dir, &arguments, stdout.as_deref())?;
         let made = outputs(self.recipe, stage, &mut self.digests)?;
         let is_complete = stage.outputs.iter().all(|output| made.contains_key(output));
         let standing = match (status.success() && is_complete, signals.count()) {

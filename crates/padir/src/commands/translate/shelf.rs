@@ -32,10 +32,10 @@ pub(super) fn find(from: &str, to: &str) -> Result<PathBuf> {
         let names = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         searched.push(format!("{} has {names}", shelf.display()));
     }
-    let there = match searched.is_empty() {
-        true => "there is no directory of models".to_owned(),
-        false => searched.join("; "),
-    };
+    if searched.is_empty() {
+        searched.push("there is no directory of models".to_owned());
+    }
+    let there = searched.join("; ");
     Err(anyhow!("no model translates from {from} into {to}"))
         .hint(format!("{there}; name one with --model DIR, or a directory of them with {VARIABLE}"))
 }
