@@ -9,8 +9,9 @@
 //! counterpart for autoregression is the [`continuation::Continuer`].
 //!
 //! The rest is the floor that all crates stand on: [`TokenId`], random [`random::Stream`]s by
-//! purpose, [`file::AtomicFile`], [`hash`]es and the [`manifest::Manifest`] of a run.
+//! purpose, [`file::AtomicFile`], [`hash`]es, numbers in 8 bits ([`byte`](mod@byte)) and the [`manifest::Manifest`] of a run.
 
+pub mod byte;
 pub mod continuation;
 pub mod denoise;
 pub mod file;

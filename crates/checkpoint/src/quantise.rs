@@ -1,13 +1,11 @@
-//! Matrices in 8 bits: W ≈ s∘q, with whole numbers q within ±[`LIMIT`] and a scale s for each row.
+//! Matrices in 8 bits: W ≈ s∘q, with whole numbers q and a [`Scale`] s for each row.
 //!
-//! Seven bits and a sign, no more: engines add up two products in 16 bits. An engine that quantises what is read from such a file
-//! finds the same whole numbers again, because the largest of each row is ±[`LIMIT`].
+//! An engine that quantises what is read from such a file finds the same numbers again, to the bit.
+
+use padir_base::byte::Scale;
 
 use crate::inventory::Parameter;
 use crate::tensors::{Announced, Dtype, scale_of};
-
-/// Numbers lie within plus and minus this.
-pub(crate) const LIMIT: f32 = 63.0;
 
 /// Tables that are looked up rather than multiplied, and so small that nothing is gained.
 const KEPT: [&str; 3] = ["relative_attention_bias", "position_embedding", "length_predictor"];
@@ -32,11 +30,9 @@ pub(crate) fn quantise(numbers: &[f32], columns: usize) -> (Vec<i8>, Vec<f32>) {
     let mut bytes = Vec::with_capacity(numbers.len());
     let mut scales = Vec::with_capacity(numbers.len() / columns.max(1));
     for row in numbers.chunks_exact(columns.max(1)) {
-        let most = row.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
-        let inverse = if most > 0.0 { LIMIT / most } else { 0.0 };
-        bytes
-            .extend(row.iter().map(|number| (number * inverse).round().clamp(-LIMIT, LIMIT) as i8));
-        scales.push(most / LIMIT);
+        let scale = Scale::of(row);
+        bytes.extend(row.iter().map(|&number| scale.quantise(number)));
+        scales.push(scale.step);
     }
     (bytes, scales)
 }
@@ -59,7 +55,7 @@ mod tests {
         for (a, b) in rows.iter().zip(&restored) {
             assert!((a - b).abs() <= 0.51 * scales.iter().copied().fold(0.0, f32::max), "{a} {b}");
         }
-        assert_eq!(quantise(&restored, 100).0, bytes);
+        assert_eq!(quantise(&restored, 100), (bytes, scales));
         assert_eq!(quantise(&[0.0; 4], 4), (vec![0; 4], vec![0.0]));
     }
 }

@@ -1,6 +1,6 @@
 //! Weights in 8 bits.
 //!
-//! Row j of W becomes whole numbers q within ±63 and a scale: Wⱼ ≈ sⱼ·q. Seven bits rather than eight, so that
+//! Row j of W becomes whole numbers q within ±63 and a [`Scale`]: Wⱼ ≈ sⱼ·q. Seven bits rather than eight, so that
 //! sums of two products fit into 16 bits on processors without VNNI: then all processors compute the same integers. Inputs are u8 with a
 //! scale and a zero point ([`super::quantise`]), and
 //!
@@ -12,6 +12,8 @@
 
 use std::ops::Range;
 
+use padir_base::byte::Scale;
+
 use super::PANEL;
 use super::aligned::Aligned;
 use super::isa::{Found, Isa};
@@ -20,8 +22,6 @@ use super::single::rows_of;
 use super::tile::{self, Bytes, Shape, Sums};
 use crate::simd::vectorised;
 
-/// Weights lie within plus and minus this.
-pub const LIMIT: f32 = 63.0;
 /// Most inputs: sums of more might not fit into 32 bits.
 pub const MAX_INPUTS: usize = 1 << 16;
 
@@ -54,12 +54,11 @@ impl Byte {
         let size = matrix.panel_size();
         let rows = parts.iter().flat_map(|part| part.chunks_exact(inputs));
         for (j, row) in rows.enumerate() {
-            let most = row.iter().fold(0.0_f32, |most, w| most.max(w.abs()));
-            let inverse = if most > 0.0 { LIMIT / most } else { 0.0 };
-            matrix.scales[j] = most / LIMIT;
+            let scale = Scale::of(row);
+            matrix.scales[j] = scale.step;
             let panel = &mut matrix.data[j / PANEL * size..][..size];
-            for (k, w) in row.iter().enumerate() {
-                let q = (w * inverse).round().clamp(-LIMIT, LIMIT) as i8;
+            for (k, &w) in row.iter().enumerate() {
+                let q = scale.quantise(w);
                 panel[place(k, j)] = q;
                 matrix.sums[j] += i32::from(q);
             }
