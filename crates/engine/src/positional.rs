@@ -44,7 +44,7 @@ impl Positional {
         let epsilon = config.layer_norm_epsilon as f32;
         row::normalise(&tools.threads, &mut normed, &table, &scale, epsilon);
         let mut project = |name: &str| -> Result<Vec<f32>, EngineError> {
-            let weight = loader.numbers(&part(name))?;
+            let weight = loader.rounded(&part(name), d)?;
             let weight = Packed::Single(Single::pack(loader.isa, &[&weight], d));
             let mut out = vec![0.0; positions * inner];
             weight.product(&mut tools, &normed, 0..inner, &mut out, inner, Finish::Store);

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use padir_base::byte::Scale;
 use padir_checkpoint::{Checkpoint, ModelConfig};
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::packed::byte::{self, Byte};
@@ -221,6 +222,22 @@ impl Loader<'_> {
             Precision::F32 => Packed::Single(Single::pack(self.isa, &parts, inputs)),
             Precision::Int8 => Packed::Byte(Byte::pack(self.isa, &parts, inputs)),
         })
+    }
+
+    /// A matrix as the precision keeps it, for products in f32: so that a model that was quantised on disk is the same.
+    pub(crate) fn rounded(
+        &self,
+        name: &str,
+        columns: usize,
+    ) -> Result<Cow<'_, [f32]>, EngineError> {
+        let mut numbers = self.numbers(name)?;
+        if self.precision == Precision::Int8 {
+            for row in numbers.to_mut().chunks_exact_mut(columns) {
+                let scale = Scale::of(row);
+                row.iter_mut().for_each(|x| *x = f32::from(scale.quantise(*x)) * scale.step);
+            }
+        }
+        Ok(numbers)
     }
 
     pub(crate) fn vector(&self, name: &str) -> Result<Vec<f32>, EngineError> {
