@@ -2,7 +2,7 @@
 //!
 //! What is 8 bits wide in [`Precision::Int8`]: all linear layers and the table of tokens, which is read from its packed rows
 //! both as embedding and as output, so that it is kept once. What stays f32: norms, biases by position, learned positions, the attention by position (computed at
-//! loading from the unrounded weights) and the length predictor, whose answer decides a whole sentence.
+//! loading from the rounded weights) and the length predictor, whose answer decides a whole sentence.
 
 use std::borrow::Cow;
 
@@ -234,7 +234,9 @@ impl Loader<'_> {
         if self.precision == Precision::Int8 {
             for row in numbers.to_mut().chunks_exact_mut(columns) {
                 let scale = Scale::of(row);
-                row.iter_mut().for_each(|x| *x = f32::from(scale.quantise(*x)) * scale.step);
+                for x in row {
+                    *x = f32::from(scale.quantise(*x)) * scale.step;
+                }
             }
         }
         Ok(numbers)
