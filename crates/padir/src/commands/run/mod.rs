@@ -59,7 +59,7 @@ pub(crate) struct Run {
     #[arg(value_name = "RECIPE")]
     recipe: PathBuf,
 
-    /// Change `dir`, a path of [data] or a value of [values].
+    /// Change `dir`, a path of `[data]` or a value of `[values]`.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 
