@@ -4,6 +4,7 @@ pub(super) mod figures;
 mod lengths;
 mod variant;
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -101,6 +102,11 @@ impl Evaluate {
         })?;
         ensure!(!pairs.is_empty(), "there is nothing to translate");
         let scores = Scores::new(&pairs, self.tokenize)?;
+        // What cannot be written should be known before hours of translating.
+        if let Some(directory) = &self.outputs {
+            fs::create_dir_all(directory)
+                .with_context(|| format!("cannot make {}", directory.display()))?;
+        }
         let mut rows = Vec::new();
         for Variant { name, decoding } in variants {
             translator.set_decoding(decoding.clone())?;
@@ -211,8 +217,6 @@ struct Trial {
 
 fn write_lines(directory: &Path, name: &str, lines: &[String]) -> Result<()> {
     let path = directory.join(format!("{name}.txt"));
-    std::fs::create_dir_all(directory)
-        .with_context(|| format!("cannot make {}", directory.display()))?;
     let mut text = lines.join("\n");
     text.push('\n');
     Ok(write_atomically(&path, text.as_bytes())?)
