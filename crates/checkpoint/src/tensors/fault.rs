@@ -11,8 +11,7 @@ use thiserror::Error;
 pub struct TensorError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
-    #[source]
+    /// What is wrong with it; part of the message, hence no source that would be told again.
     pub fault: TensorFault,
 }
 
