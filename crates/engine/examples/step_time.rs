@@ -90,7 +90,8 @@ fn measure(options: &Options, engine: &Engine, kind: DecoderKind) -> Result<(), 
     let encode = median(10, || Ok(session.encode(&[&source])?))?;
     println!("  encode {} tokens: {}", source.len(), milliseconds(encode));
     let weights = engine.decoder_weights();
-    let bytes = weights as f64 * if options.precision == Precision::F32 { 4.0 } else { 1.0 };
+    let bytes = weights.map(|(count, kept)| (count * kept.bytes()) as f64).iter().sum::<f64>();
+    let weights: usize = weights.iter().map(|(count, _)| count).sum();
     match kind {
         DecoderKind::Parallel => {
             for (name, depth) in [("top-1", 1), ("top-5", 5)] {

@@ -20,6 +20,16 @@ pub enum Precision {
     Int8,
 }
 
+impl Precision {
+    /// Of a weight.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::Int8 => 1,
+        }
+    }
+}
+
 impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -89,15 +99,20 @@ impl Engine {
         self.inner.weights.bytes()
     }
 
-    /// Weights that a step of the decoder multiplies: embeddings are looked up, and what depends on positions alone is known.
-    pub fn decoder_weights(&self) -> usize {
+    /// Weights that a step of the decoder multiplies, and how they are kept: those of its layers, then those of the output layer,
+    /// of which in f32 too nearly all are read in 8 bits. Embeddings are looked up, and what depends on positions alone is known.
+    pub fn decoder_weights(&self) -> [(usize, Precision); 2] {
         let config = self.config();
         let (d, inner) = (config.d_model, config.inner_width());
         let positional = config.parallel().is_some_and(|p| p.positional_attention);
         // q, k, v, o; q and o over the source; v and o by position.
         let attention = d * inner * (4 + 2 + if positional { 2 } else { 0 });
-        config.num_decoder_layers * (attention + 2 * d * config.d_ff)
-            + d * config.symbols.vocab_size
+        let layers = config.num_decoder_layers * (attention + 2 * d * config.d_ff);
+        let output = match self.inner.head().0 {
+            Packed::Single(_) => Precision::F32,
+            Packed::Byte(_) | Packed::Screened(_) => Precision::Int8,
+        };
+        [(layers, self.precision()), (d * config.symbols.vocab_size, output)]
     }
 
     /// Somebody who translates with this model, with buffers of their own.

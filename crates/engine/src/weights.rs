@@ -10,6 +10,7 @@ use padir_base::byte::Scale;
 use padir_checkpoint::{Checkpoint, ModelConfig};
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::packed::byte::{self, Byte};
+use padir_kernels::packed::screened::Screened;
 use padir_kernels::packed::single::Single;
 use padir_kernels::packed::{Isa, Packed};
 
@@ -17,6 +18,9 @@ use crate::bias::Distances;
 use crate::error::EngineError;
 use crate::positional::Positional;
 use crate::{Precision, positional};
+
+/// Tokens from which on the best are [searched](padir_kernels::packed::best::screen) in 8 bits first, in f32 too.
+const MANY: usize = 1024;
 
 /// Attention over the row itself.
 #[derive(Debug)]
@@ -99,13 +103,14 @@ impl Loader<'_> {
         let foretold = parallel.is_some_and(|p| p.length.classes().is_some());
         let affine =
             parallel.is_some_and(|p| p.length == padir_checkpoint::LengthPredictor::Affine);
+        let tied = config.tie_word_embeddings;
         Ok(Weights {
-            table: self.pack(&["shared.weight".to_owned()], d)?,
-            head: if config.tie_word_embeddings {
-                None
+            table: if tied {
+                self.output("shared.weight")?
             } else {
-                Some(self.pack(&["lm_head.weight".to_owned()], d)?)
+                self.pack(&["shared.weight".to_owned()], d)?
             },
+            head: if tied { None } else { Some(self.output("lm_head.weight")?) },
             encoder: self.encoder()?,
             decoder: self.decoder()?,
             learned: if learned { Some(self.vector(positional::TABLE)?) } else { None },
@@ -222,6 +227,17 @@ impl Loader<'_> {
             Precision::F32 => Packed::Single(Single::pack(self.isa, &parts, inputs)),
             Precision::Int8 => Packed::Byte(Byte::pack(self.isa, &parts, inputs)),
         })
+    }
+
+    /// The matrix of the output layer: one row per token.
+    fn output(&self, name: &str) -> Result<Packed, EngineError> {
+        let config = self.config();
+        let (d, tokens) = (config.d_model, config.symbols.vocab_size);
+        if self.precision == Precision::F32 && tokens >= MANY && d <= byte::MAX_INPUTS {
+            let table = self.numbers(name)?;
+            return Ok(Packed::Screened(Screened::pack(self.isa, &[&table], d)));
+        }
+        self.pack(&[name.to_owned()], d)
     }
 
     /// A matrix as the precision keeps it, for products in f32: so that a model that was quantised on disk is the same.

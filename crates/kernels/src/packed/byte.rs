@@ -15,11 +15,12 @@ use std::ops::Range;
 use padir_base::byte::Scale;
 
 use super::PANEL;
+use super::ahead::Ahead;
 use super::aligned::Aligned;
 use super::isa::{Found, Isa};
 use super::quantise::Quantised;
 use super::single::rows_of;
-use super::tile::{self, Bytes, Shape, Sums};
+use super::tile::{self, Bytes, Shape, Sums, row_tiles};
 use crate::simd::vectorised;
 
 /// Most inputs: sums of more might not fit into 32 bits.
@@ -27,6 +28,8 @@ pub const MAX_INPUTS: usize = 1 << 16;
 
 /// Numbers of a panel and group.
 const GROUP: usize = 4 * PANEL;
+/// Most tiles that ask for the weights of the next panel.
+const TILES: usize = 10;
 
 /// A packed matrix of 8-bit numbers.
 #[derive(Debug)]
@@ -155,25 +158,37 @@ impl Byte {
         let mut sums = [[0; PANEL]; tile::ROWS * tile::PANELS];
         let mut numbers = [[0.0; PANEL]; tile::ROWS * tile::PANELS];
         let shape = Shape::of_bytes(self.found, rows.len());
-        shape.cover(rows, panels, |rows, panel, count| {
-            let factors = Bytes {
-                groups: stride / 4,
-                a: &x.bytes()[rows.start * stride..rows.end * stride],
-                a_row: stride,
-                b: &self.data[panel * size..(panel + count) * size],
-                b_panel: size,
-            };
-            tile::bytes(self.found, rows.len(), count, factors, &mut sums);
+        let tiles = rows.len().div_ceil(shape.rows);
+        // As for f32: one tile has no time to ask, many read a panel long enough.
+        let hurry = shape.panels == 1 && (2..=TILES).contains(&tiles);
+        let end = panels.end * size;
+        for (panel, count) in shape.panels(panels) {
+            let next = ((panel + 1) * size).min(end);
+            let ahead = Ahead::new(&self.data[next..(next + size).min(end)], tiles);
             let columns = panel * PANEL..(panel + count) * PANEL;
             let (scales, offsets) = (&self.scales[columns.clone()], &self.sums[columns]);
-            let (row_scales, zeros) = x.rows(rows.clone());
-            restore(&mut numbers, &sums, scales, offsets, row_scales, zeros);
-            for (r, row) in rows.enumerate() {
-                for p in 0..count {
-                    sink(row, panel + p, &numbers[r * count + p]);
+            for (share, part) in row_tiles(rows.len(), shape.rows).enumerate() {
+                if hurry {
+                    ahead.fetch(share);
+                }
+                let rows = rows.start + part.start..rows.start + part.end;
+                let factors = Bytes {
+                    groups: stride / 4,
+                    a: &x.bytes()[rows.start * stride..rows.end * stride],
+                    a_row: stride,
+                    b: &self.data[panel * size..(panel + count) * size],
+                    b_panel: size,
+                };
+                tile::bytes(self.found, rows.len(), count, factors, &mut sums);
+                let (row_scales, zeros) = x.rows(rows.clone());
+                restore(&mut numbers, &sums, scales, offsets, row_scales, zeros);
+                for (r, row) in rows.enumerate() {
+                    for p in 0..count {
+                        sink(row, panel + p, &numbers[r * count + p]);
+                    }
                 }
             }
-        });
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! | [`threads`] | spreads the pieces of an operation over cores |
 //! | [`single`] | f32 weights in panels of 16 columns |
 //! | [`byte`](mod@byte) | the same in 8 bits, with [quantised](quantise) inputs |
+//! | [`screened`] | f32 weights with a coarse twin, to be searched |
 //! | [`product`] | x·Wᵀ onto a matrix, split by columns |
 //! | [`attention`] | softmax(QKᵀ + B)·V over ragged batches |
 //! | [`cached`] | the same for one query over a cache |
@@ -37,6 +38,7 @@ pub mod limit;
 pub mod product;
 pub mod quantise;
 pub mod row;
+pub mod screened;
 pub mod single;
 pub mod threads;
 mod tile;

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::byte::Byte;
 use super::grid::Grid;
 use super::quantise::Quantised;
+use super::screened::Screened;
 use super::single::Single;
 use super::threads::Threads;
 use super::{PANEL, grow};
@@ -17,6 +18,8 @@ pub enum Packed {
     Single(Single),
     /// Of 8-bit numbers.
     Byte(Byte),
+    /// Of f32, to be searched for its best outputs.
+    Screened(Screened),
 }
 
 /// What becomes of a product.
@@ -57,6 +60,11 @@ impl Tools {
         self.scratch[worker].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// ‖x − x̂‖ of a row that was quantised last.
+    pub(super) fn lost(&self, row: usize, x: &[f32]) -> f32 {
+        self.quantised.lost(row, x)
+    }
+
     /// Makes all buffers as long as the longest. Called after an operation: whoever takes the pieces of the next finds
     /// what they need, even a worker that came too late for this one.
     pub(super) fn level(&self) {
@@ -74,6 +82,7 @@ impl Packed {
         match self {
             Self::Single(matrix) => matrix.inputs(),
             Self::Byte(matrix) => matrix.inputs(),
+            Self::Screened(matrix) => matrix.inputs(),
         }
     }
 
@@ -82,6 +91,7 @@ impl Packed {
         match self {
             Self::Single(matrix) => matrix.outputs(),
             Self::Byte(matrix) => matrix.outputs(),
+            Self::Screened(matrix) => matrix.outputs(),
         }
     }
 
@@ -90,6 +100,7 @@ impl Packed {
         match self {
             Self::Single(matrix) => matrix.bytes(),
             Self::Byte(matrix) => matrix.bytes(),
+            Self::Screened(matrix) => matrix.bytes(),
         }
     }
 
@@ -101,19 +112,21 @@ impl Packed {
         match self {
             Self::Single(matrix) => matrix.copy_row(j, row),
             Self::Byte(matrix) => matrix.copy_row(j, row),
+            Self::Screened(matrix) => row.copy_from_slice(matrix.row(j)),
         }
     }
 
-    /// A matrix of the same kind with no rows, to be gathered into.
+    /// A matrix of the same precision with no rows, to be gathered into.
     #[must_use]
     pub fn empty_like(&self) -> Self {
         match self {
-            Self::Single(_) => Self::Single(Single::empty()),
+            // Few rows need no screen.
+            Self::Single(_) | Self::Screened(_) => Self::Single(Single::empty()),
             Self::Byte(_) => Self::Byte(Byte::empty()),
         }
     }
 
-    /// Becomes some rows of another matrix of its kind; a matrix of another kind is replaced.
+    /// Becomes some rows of another matrix of its precision; a matrix of another precision is replaced.
     ///
     /// # Panics
     /// If there is no such row.
@@ -121,6 +134,7 @@ impl Packed {
         match (&mut *self, other) {
             (Self::Single(own), Self::Single(other)) => own.gather(other, rows),
             (Self::Byte(own), Self::Byte(other)) => own.gather(other, rows),
+            (Self::Single(own), Self::Screened(other)) => own.gather_rows(other, rows),
             (_, other) => {
                 *self = other.empty_like();
                 self.gather(other, rows);
@@ -149,6 +163,7 @@ impl Packed {
         match self {
             Self::Single(matrix) => matrix.sweep(x, rows, panels, sink),
             Self::Byte(matrix) => matrix.sweep(&tools.quantised, rows, panels, sink),
+            Self::Screened(matrix) => matrix.sweep(x, rows, panels, sink),
         }
     }
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::grid::Grid;
 use super::grow;
 use super::threads::Threads;
-use crate::simd::vectorised;
+use crate::simd::{LANES, fold, vectorised};
 
 /// Quantised rows, in buffers that are used again.
 #[derive(Debug, Default)]
@@ -59,6 +59,34 @@ impl Quantised {
     #[inline]
     pub(super) fn rows(&self, rows: Range<usize>) -> (&[f32], &[i32]) {
         (&self.scales[rows.clone()], &self.zeros[rows])
+    }
+
+    /// ‖x − x̂‖ of a row.
+    pub(super) fn lost(&self, row: usize, x: &[f32]) -> f32 {
+        let stride = x.len().next_multiple_of(4);
+        distance(x, &self.bytes[row * stride..][..x.len()], self.scales[row], self.zeros[row])
+            .sqrt()
+    }
+}
+
+vectorised! {
+    /// Σ (x − s·(u − zero))².
+    fn distance(x: &[f32], bytes: &[u8], scale: f32, zero: i32) -> f32 {
+        let mut lanes = [0.0; LANES];
+        let (whole, rest) = x.as_chunks::<LANES>();
+        let (bytes, last) = bytes.as_chunks::<LANES>();
+        for (x, u) in whole.iter().zip(bytes) {
+            for i in 0..LANES {
+                let lost = x[i] - scale * (i32::from(u[i]) - zero) as f32;
+                lanes[i] += lost * lost;
+            }
+        }
+        let mut sum = fold(lanes);
+        for (x, &u) in rest.iter().zip(last) {
+            let lost = x - scale * (i32::from(u) - zero) as f32;
+            sum += lost * lost;
+        }
+        sum
     }
 }
 

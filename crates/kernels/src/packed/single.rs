@@ -9,6 +9,7 @@ use super::PANEL;
 use super::ahead::Ahead;
 use super::aligned::Aligned;
 use super::isa::{Found, Isa};
+use super::screened::Screened;
 use super::tile::{self, Shape, Singles, row_tiles};
 
 /// Inputs that are gone through at a time where several tiles share weights: 8 KB of a panel, a quarter of the
@@ -33,13 +34,11 @@ impl Single {
     /// If a part is not made of whole rows.
     pub fn pack(isa: Isa, parts: &[&[f32]], inputs: usize) -> Self {
         let outputs = parts.iter().map(|part| rows_of(part, inputs)).sum();
-        let mut data = Aligned::new(len_of(outputs, inputs));
+        let data = Aligned::new(len_of(outputs, inputs));
+        let mut matrix = Self { found: Found::new(isa), data, inputs, outputs };
         let rows = parts.iter().flat_map(|part| part.chunks_exact(inputs));
-        for (j, row) in rows.enumerate() {
-            let panel = &mut data[j / PANEL * PANEL * inputs..][..PANEL * inputs];
-            panel[j % PANEL..].iter_mut().step_by(PANEL).zip(row).for_each(|(to, x)| *to = *x);
-        }
-        Self { found: Found::new(isa), data, inputs, outputs }
+        rows.enumerate().for_each(|(j, row)| matrix.place(j, row));
+        matrix
     }
 
     /// k.
@@ -87,6 +86,27 @@ impl Single {
                 t[to % PANEL] = f[from as usize % PANEL];
             }
         }
+    }
+
+    /// Becomes some rows of a matrix that is kept row after row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub(super) fn gather_rows(&mut self, other: &Screened, rows: &[u32]) {
+        self.found = other.found();
+        self.inputs = other.inputs();
+        self.outputs = rows.len();
+        self.data.reset(len_of(rows.len(), self.inputs));
+        for (to, &from) in rows.iter().enumerate() {
+            self.place(to, other.row(from as usize));
+        }
+    }
+
+    /// Puts row j of W into its panel.
+    fn place(&mut self, j: usize, row: &[f32]) {
+        let size = PANEL * self.inputs;
+        let panel = &mut self.data[j / PANEL * size..][..size];
+        panel[j % PANEL..].iter_mut().step_by(PANEL).zip(row).for_each(|(to, x)| *to = *x);
     }
 
     /// Nothing, to be [gathered](Self::gather) into.

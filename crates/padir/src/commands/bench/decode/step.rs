@@ -155,20 +155,22 @@ impl Subject {
 
     fn report(self, limits: Limits) -> Step {
         let seconds = median(&self.seconds);
-        let weights = self.session.engine().decoder_weights() as f64;
+        let weights = self.session.engine().decoder_weights();
         let rows = match self.kind {
             Kind::Parallel => self.positions,
             Kind::Causal(rows) => rows,
         };
-        let bytes = if self.precision == Precision::F32 { 4.0 } else { 1.0 };
-        let gigaops = 2.0 * weights * rows as f64 / seconds / 1e9;
-        let gigabytes = weights * bytes / seconds / 1e9;
+        let operations = |count: usize| 2.0 * (count * rows) as f64 / 1e9;
+        let gigaops = weights.map(|(count, _)| operations(count)).iter().sum::<f64>() / seconds;
+        let least = weights.map(|(count, kept)| operations(count) / limits.gigaops(kept));
+        let read: usize = weights.iter().map(|(count, kept)| count * kept.bytes()).sum();
+        let gigabytes = read as f64 / seconds / 1e9;
         Step {
             system: format!("{} {}", self.name, self.precision),
             threads: self.threads,
             milliseconds: 1e3 * seconds,
             gigaops: Some(gigaops),
-            compute_share: Some(gigaops / limits.gigaops(self.precision)),
+            compute_share: Some(least.iter().sum::<f64>() / seconds),
             gigabytes: Some(gigabytes),
             memory_share: Some(gigabytes / limits.read_gigabytes),
         }

@@ -1,0 +1,223 @@
+//! The best outputs of a [`Screened`] layer: all columns in 8 bits, the few that may win in f32.
+//!
+//! A logit z of f32 lies within δ of its coarse twin ẑ ([`screened`](super::super::screened) says how surely). So with τ the `depth`-th largest ẑ − δ, whatever has
+//! ẑ + δ < τ is not among the best: all others, the *contenders*, are computed in f32, and the best of them are the best of all. Tokens and
+//! logits are those of f32. What remains coarse is the sum over the others: with r their share of the whole,
+//!
+//! ```text
+//! |log Z − log Ẑ| ≤ log(1 + r·(e^δ − 1))
+//! ```
+//!
+//! and in practice much less, since errors of thousands of terms cancel.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use padir_base::TokenId;
+use padir_base::denoise::Candidate;
+
+use super::super::ahead::Ahead;
+use super::super::product::Tools;
+use super::super::screened::{Doubt, Screened};
+use super::super::{PANEL, grow};
+use super::floors::Floors;
+use super::scored::{NOBODY, Scored, insert, pick};
+use super::{GROUP, PANELS, Partial, SHALLOW, Seen, answer, total, visit};
+use crate::simd::vectorised;
+
+/// How many contenders ahead their weights are asked for.
+const NEXT: usize = 2;
+
+/// A coarse logit that may be among the best of its row.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hit {
+    row: u32,
+    scored: Scored,
+}
+
+/// Buffers that are used again.
+#[derive(Debug, Default)]
+pub(super) struct Screen {
+    /// Of each row.
+    doubts: Vec<Doubt>,
+    /// What each worker found.
+    found: Vec<Mutex<Vec<Hit>>>,
+    /// The same, row after row.
+    hits: Vec<Hit>,
+    /// Where the hits of each row end.
+    ends: Vec<usize>,
+}
+
+impl Screen {
+    /// As [`Best::run`](super::Best::run).
+    #[expect(clippy::too_many_arguments, reason = "one operation with all that it reads")]
+    pub(super) fn run(
+        &mut self,
+        tools: &mut Tools,
+        head: &Screened,
+        (partials, floors): (&mut Vec<Partial>, &mut Floors),
+        scale: f32,
+        x: &[f32],
+        tokens: Option<&[TokenId]>,
+        answers: &mut [Candidate],
+    ) {
+        let k = head.inputs();
+        let rows = x.len() / k;
+        let depth = answers.len() / rows;
+        self.look(tools, head, (partials, floors), scale, x, depth);
+        self.sort(rows);
+        let Self { doubts, found, hits, ends } = &*self;
+        tools.threads.chunks(answers, GROUP * depth, &|group, answers, worker| {
+            let mut contenders = open(&found[worker]);
+            for (row, answers) in (group * GROUP..).zip(answers.chunks_exact_mut(depth)) {
+                let start = if row == 0 { 0 } else { ends[row - 1] };
+                contend(&mut contenders, &hits[start..ends[row]], head, doubts[row], depth);
+                let (most, sum) = total(partials, rows, row);
+                let x = &x[row * k..][..k];
+                let mut best = [NOBODY; SHALLOW];
+                let (mut len, mut coarse, mut exact) = (0, 0.0, 0.0);
+                for (at, hit) in contenders.iter().enumerate() {
+                    if let Some(next) = contenders.get(at + NEXT) {
+                        Ahead::new(head.row(next.scored.column as usize), 1).fetch(0);
+                    }
+                    let column = hit.scored.column;
+                    let logit = scale * head.logit(x, column as usize);
+                    coarse += (f64::from(hit.scored.logit) - most).exp();
+                    exact += (f64::from(logit) - most).exp();
+                    insert(&mut best[..depth], &mut len, Scored { logit, column });
+                }
+                let log_z = most + ((sum - coarse).max(0.0) + exact).ln();
+                answer(answers, &best[..len], log_z, tokens);
+            }
+        });
+    }
+
+    /// Finds whatever may be among the best, and some more.
+    fn look(
+        &mut self,
+        tools: &mut Tools,
+        head: &Screened,
+        (partials, floors): (&mut Vec<Partial>, &mut Floors),
+        scale: f32,
+        x: &[f32],
+        depth: usize,
+    ) {
+        let rows = x.len() / head.inputs();
+        floors.reset(rows);
+        head.doubt(tools, x, scale, grow(&mut self.doubts, rows));
+        self.found.resize_with(tools.threads.count().max(self.found.len()), Mutex::default);
+        let Self { doubts, found, .. } = &*self;
+        for list in found {
+            open(list).clear();
+        }
+        visit(partials, tools, head.coarse(), scale, x, |seen| {
+            let panel = seen.first as usize / PANEL;
+            let mut doubt = [0.0; PANELS];
+            let panels = seen.logits.len().div_ceil(PANEL);
+            let worst = head.doubts(panel, doubts[seen.row], &mut doubt[..panels]);
+            if !may_reach(seen.most + worst, floors.at(seen.row)) {
+                return;
+            }
+            raise(floors, &seen, worst, depth);
+            let floor = floors.at(seen.row);
+            gather(&mut open(&found[seen.worker]), &seen, &doubt, floor);
+        });
+    }
+
+    /// Puts what workers found row after row.
+    fn sort(&mut self, rows: usize) {
+        let Self { found, hits, ends, .. } = self;
+        ends.clear();
+        ends.resize(rows + 1, 0);
+        let mut count = 0;
+        for list in found.iter_mut() {
+            let list = list.get_mut().unwrap_or_else(PoisonError::into_inner);
+            for hit in &*list {
+                ends[hit.row as usize + 1] += 1;
+            }
+            count += list.len();
+        }
+        // Now they are the numbers of hits; then where rows begin, which become their ends as they are filled.
+        let mut sum = 0;
+        for end in &mut *ends {
+            sum += *end;
+            *end = sum;
+        }
+        let hits = grow(hits, count);
+        for list in found.iter_mut() {
+            for hit in list.get_mut().unwrap_or_else(PoisonError::into_inner) {
+                let end = &mut ends[hit.row as usize];
+                hits[*end] = *hit;
+                *end += 1;
+            }
+        }
+    }
+}
+
+/// The list of a worker, whatever a panic left in it.
+fn open(list: &Mutex<Vec<Hit>>) -> MutexGuard<'_, Vec<Hit>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Raises the floor of a row to what as many columns of a block exceed as are asked for.
+fn raise(floors: &Floors, seen: &Seen<'_>, worst: f32, depth: usize) {
+    if depth == 1 {
+        floors.raise(seen.row, seen.most - worst);
+        return;
+    }
+    let mut best = [NOBODY; SHALLOW];
+    let floor = floors.at(seen.row) + worst;
+    if pick(&mut best[..depth], seen.logits, floor, seen.first) == depth {
+        floors.raise(seen.row, best[depth - 1].logit - worst);
+    }
+}
+
+/// Adds what may exceed the floor.
+fn gather(list: &mut Vec<Hit>, seen: &Seen<'_>, doubt: &[f32; PANELS], floor: f32) {
+    let row = seen.row as u32;
+    let panels = seen.logits.chunks(PANEL).zip((seen.first..).step_by(PANEL)).zip(doubt);
+    for ((logits, first), doubt) in panels {
+        if beaten(logits, floor - doubt) {
+            continue;
+        }
+        for (&logit, column) in logits.iter().zip(first..) {
+            if may_reach(logit, floor - doubt) {
+                list.push(Hit { row, scored: Scored { logit, column } });
+            }
+        }
+    }
+}
+
+vectorised! {
+    /// Whether all are below a bar.
+    fn beaten(logits: &[f32], bar: f32) -> bool {
+        let mut all = true;
+        for &z in logits {
+            all &= z < bar;
+        }
+        all
+    }
+}
+
+/// Whether a number is not below a bar; what is no number may be anything.
+#[inline]
+fn may_reach(number: f32, bar: f32) -> bool {
+    number >= bar || number.is_nan() || bar.is_nan()
+}
+
+/// The contenders among the hits of a row, by column: as many for any number of threads.
+fn contend(list: &mut Vec<Hit>, hits: &[Hit], head: &Screened, doubt: Doubt, depth: usize) {
+    let doubt_of = |hit: &Hit| {
+        let mut one = [0.0];
+        head.doubts(hit.scored.column as usize / PANEL, doubt, &mut one)
+    };
+    let mut lowest = [NOBODY; SHALLOW];
+    let mut len = 0;
+    for hit in hits {
+        let logit = hit.scored.logit - doubt_of(hit);
+        insert(&mut lowest[..depth], &mut len, Scored { logit, column: hit.scored.column });
+    }
+    let bar = if len == depth { lowest[depth - 1].logit } else { f32::NEG_INFINITY };
+    list.clear();
+    list.extend(hits.iter().filter(|hit| may_reach(hit.scored.logit + doubt_of(hit), bar)));
+    list.sort_unstable_by_key(|hit| hit.scored.column);
+}
