@@ -222,6 +222,31 @@ fn hypotheses_far_behind_are_given_up() {
 }
 
 #[test]
+fn one_length_may_be_enough() {
+    // Means of ln p: −0.11 for three positions, −0.36 for four, −0.69 for five. Nothing ever settles.
+    let script = |row: &Row<'_>, i: usize| {
+        let p = [0.9, 0.7, 0.5][row.tokens.len() - 3];
+        vec![(row.tokens[i].0 % 90 + 10 + i as u32, p)]
+    };
+    let settings = Settings { enough: Some(-0.2), ..Settings::default() };
+    let cases = [
+        (vec![3, 5, 4], vec![1, 1, 1, 1], vec![0]),
+        (vec![5, 3, 4], vec![1, 1, 1, 1, 2, 2, 2, 2], vec![1, 2, 0]),
+        (vec![5], vec![1, 1, 1, 1], vec![0]),
+    ];
+    for (lengths, rows, numbers) in cases {
+        let (list, model, _) = run(script, &settings, &lengths);
+        let asked: Vec<usize> = model.calls.iter().map(|call| call.rows.len()).collect();
+        assert_eq!(asked, rows, "{lengths:?}");
+        assert_eq!(list.iter().map(|h| h.number).collect::<Vec<_>>(), numbers, "{lengths:?}");
+    }
+    // What waits is not given up for being behind.
+    let settings = Settings { prune: Prune::Keep { most: 1 }, ..settings };
+    let (list, ..) = run(script, &settings, &[5, 3, 4]);
+    assert_eq!(list.iter().map(|h| h.number).collect::<Vec<_>>(), [1, 0]);
+}
+
+#[test]
 fn a_finished_hypothesis_is_not_given_up() {
     // The row of three settles at once, and is overtaken in the third step.
     let script = |row: &Row<'_>, i: usize| {

@@ -177,6 +177,7 @@ proptest! {
         let idle = [
             Settings { prune: Prune::Margin { nats: f64::INFINITY }, ..plain.clone() },
             Settings { prune: Prune::Keep { most: 1000 }, ..plain.clone() },
+            Settings { enough: Some(0.1), ..plain.clone() },
             Settings { halt: Halt::Confident { min_log_prob: 0.1 }, ..plain.clone() },
             Settings { wanted: Wanted::Uncertain { below: 0.1, neighbours: 0 }, ..plain.clone() },
             Settings { wanted: Wanted::Uncertain { below: -0.5, neighbours: 99 }, steps: 1, ..plain.clone() },

@@ -41,6 +41,8 @@ pub(super) struct Draft {
     /// Which positions the next step predicts.
     pub(super) open: Vec<bool>,
     pub(super) status: Status,
+    /// Whether it has not begun, because another one may be enough.
+    pub(super) waits: bool,
     pub(super) score: f64,
     /// Which tokens are accepted predictions, not initial tokens.
     accepted: Vec<bool>,
@@ -76,6 +78,7 @@ impl Draft {
         Self {
             open,
             status: Status::Live,
+            waits: false,
             score: f64::NEG_INFINITY,
             accepted: vec![false; n],
             predicted: tokens.clone(),
@@ -92,7 +95,12 @@ impl Draft {
     }
 
     pub(super) fn is_live(&self) -> bool {
-        self.status == Status::Live
+        self.status == Status::Live && !self.waits
+    }
+
+    /// The mean of ln p over all positions, dropped ones too.
+    pub(super) fn confidence(&self) -> f64 {
+        self.log_probs.iter().sum::<f64>() / self.log_probs.len() as f64
     }
 
     /// Takes note of what was picked for a position.

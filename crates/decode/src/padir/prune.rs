@@ -10,8 +10,8 @@ pub(super) fn prune(rule: Prune, drafts: &mut [Draft]) {
     if rule == Prune::Never {
         return;
     }
-    let mut order: Vec<usize> =
-        (0..drafts.len()).filter(|&i| drafts[i].status != Status::Dropped).collect();
+    let competes = |draft: &Draft| draft.status != Status::Dropped && !draft.waits;
+    let mut order: Vec<usize> = (0..drafts.len()).filter(|&i| competes(&drafts[i])).collect();
     order.sort_by(|&a, &b| by_score(drafts[a].score, drafts[b].score));
     let Some(&first) = order.first() else { return };
     let best = drafts[first].score;

@@ -55,6 +55,17 @@ pub fn refine_by<D: Denoiser, C: Chance, O: Observer>(
     Run::new(denoiser, settings, symbols, starts).finish(sentences, chance, observer)
 }
 
+/// The hypotheses that wait begin, unless the first is good enough without them.
+fn call(drafts: &mut [Draft], enough: f64) {
+    let done = drafts[0].confidence() >= enough;
+    for draft in &mut drafts[1..] {
+        draft.waits = false;
+        if done {
+            draft.status = Status::Dropped;
+        }
+    }
+}
+
 struct Run<'a, D> {
     denoiser: &'a mut D,
     rules: Rules<'a>,
@@ -89,6 +100,34 @@ impl<'a, D: Denoiser> Run<'a, D> {
         observer: &mut O,
     ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
         self.rules.told = observer.listens();
+        if let Some(enough) = self.rules.settings.enough {
+            self.sentences().for_each(|drafts| drafts[1..].iter_mut().for_each(|d| d.waits = true));
+            self.steps(sentences, chance, observer)?;
+            self.sentences().for_each(|drafts| call(drafts, enough));
+        }
+        self.steps(sentences, chance, observer)?;
+        let mut lists = vec![Vec::new(); sentences.len()];
+        for draft in self.drafts.into_iter().filter(|draft| draft.status == Status::Finished) {
+            lists[draft.start.sentence].push(draft.finish(&self.rules));
+        }
+        for list in &mut lists {
+            sort(list);
+        }
+        Ok(lists)
+    }
+
+    /// The hypotheses of each sentence, that of the most probable length first.
+    fn sentences(&mut self) -> impl Iterator<Item = &mut [Draft]> {
+        self.drafts.chunk_by_mut(|a, b| a.start.sentence == b.start.sentence)
+    }
+
+    /// Takes all steps that live hypotheses need.
+    fn steps<C: Chance, O: Observer>(
+        &mut self,
+        sentences: &[Sentence],
+        chance: &mut C,
+        observer: &mut O,
+    ) -> Result<(), DecodeError<D::Error>> {
         for step in 1..=self.rules.settings.steps {
             self.rules.step = step;
             let live: Vec<usize> =
@@ -103,14 +142,7 @@ impl<'a, D: Denoiser> Run<'a, D> {
                 }
             }
         }
-        let mut lists = vec![Vec::new(); sentences.len()];
-        for draft in self.drafts.into_iter().filter(|draft| draft.status == Status::Finished) {
-            lists[draft.start.sentence].push(draft.finish(&self.rules));
-        }
-        for list in &mut lists {
-            sort(list);
-        }
-        Ok(lists)
+        Ok(())
     }
 
     fn step<C: Chance>(
@@ -124,8 +156,7 @@ impl<'a, D: Denoiser> Run<'a, D> {
             self.drafts[i].settle(&self.rules, i, chance)?;
         }
         let rule = self.rules.settings.prune;
-        let same = |a: &Draft, b: &Draft| a.start.sentence == b.start.sentence;
-        self.drafts.chunk_by_mut(same).for_each(|group| prune(rule, group));
+        self.sentences().for_each(|drafts| prune(rule, drafts));
         Ok(())
     }
 

@@ -178,6 +178,7 @@ impl System {
             // Nothing ends early, and lengths are given.
             settings.halt = Halt::Never;
             settings.length_share = 1.0;
+            settings.enough = None;
         }
         let most = console.threads();
         let choices = if most > 1 { vec![1, most] } else { vec![1] };
