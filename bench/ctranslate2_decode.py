@@ -49,11 +49,12 @@ import dataclasses
 import itertools
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
+
+from peer import Refused, all_refused, cores, number, peak_rss, say, serve
 
 PAD, EOS, UNKNOWN = 0, 1, 2
 PRECISIONS = ("float32", "int8")
@@ -61,10 +62,6 @@ PRECISIONS = ("float32", "int8")
 BACKENDS = {"default": {}, "onednn": {"CT2_USE_MKL": "0"}, "mkl": {"CT2_USE_MKL": "1"}}
 TRIED_BACKENDS = ("onednn", "mkl")
 REST = 0.05  # seconds
-
-
-class Refused(Exception):
-    """A command that cannot be followed; its text is the answer."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,14 +84,6 @@ class Search:
     max_length: int = 256
     batch: int = 1
     warm_up: int = 1
-
-
-def cores():
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
-def say(answer):
-    print(json.dumps(answer), flush=True)
 
 
 # Conversion, in a process of its own
@@ -197,16 +186,6 @@ def translate(translator, sources, search):
         seconds.append(time.perf_counter() - start)
         results += answer
     return [[int(piece) for piece in result.hypotheses[0]] for result in results], seconds
-
-
-def peak_rss():
-    """The high-water mark of this process; ru_maxrss would start from that of the process that spawned it."""
-    try:
-        with open("/proc/self/status", encoding="ascii") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
-    except (OSError, StopIteration):
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 # The process that takes commands
@@ -365,12 +344,6 @@ class Peer:
             self.unload(setting)
 
 
-def number(value, name, least=1):
-    if type(value) is not int or value < least:
-        raise Refused(f"{name} is {json.dumps(value)}, not an integer from {least} on")
-    return value
-
-
 def check(setting, search):
     for name in ("threads", "inter_threads"):
         number(getattr(setting, name), name)
@@ -390,21 +363,6 @@ def divisions(batch):
     most = cores()
     at_once = range(1, most + 1) if batch > 1 else (1,)
     return [(inter, threads) for inter in at_once for threads in range(1, most // inter + 1)]
-
-
-def serve(directory):
-    """Answers commands until told to quit."""
-    with tempfile.TemporaryDirectory(prefix="padir-ctranslate2-") as scratch, contextlib.closing(Peer(directory, scratch)) as peer:
-        for line in filter(str.strip, sys.stdin):
-            try:
-                command = json.loads(line)
-                if isinstance(command, dict) and "quit" in command:
-                    break
-                say(peer.answer(command))
-            except json.JSONDecodeError as error:
-                say({"error": f"not a JSON command: {error}"})
-            except Refused as error:
-                say({"error": str(error)})
 
 
 # Tests
@@ -542,15 +500,7 @@ def refuses(peer):
         "no rounds": {"best_threads": {"sources": [[3, EOS]], "rounds": 0}},
         "lengths crossed": {"translate": {"sources": [[3, EOS]], "min_length": 9, "max_length": 3}},
     }
-    agrees = True
-    for name, command in cases.items():
-        try:
-            peer.answer(command)
-        except Refused:
-            continue
-        say({"not refused": name})
-        agrees = False
-    return agrees
+    return all_refused(peer.answer, cases)
 
 
 def arguments():
@@ -575,7 +525,8 @@ def main():
     elif options.work:
         work(options.directory, Setting(**json.loads(options.work)))
     else:
-        serve(options.directory)
+        with tempfile.TemporaryDirectory(prefix="padir-ctranslate2-") as scratch, contextlib.closing(Peer(options.directory, scratch)) as peer:
+            serve(peer.answer)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,8 @@ import time
 import numpy as np
 import torch
 import torch.nn.functional as F
-from pytorch_train import PAD, Config, Network, joined, peak_rss, relative_buckets
+from peer import Refused, all_refused, cores, number, peak_rss, say, serve
+from pytorch_train import PAD, Config, Network, joined, relative_buckets
 from pytorch_train import Variant as Eager
 from safetensors.torch import load_file
 
@@ -82,10 +83,6 @@ CHOICES = {
 OPSET = 20
 KEPT_SESSIONS, KEPT_EXPORTS = 4, 2
 REST = 0.05  # seconds
-
-
-class Refused(Exception):
-    """A command that cannot be followed; its text is the answer."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,14 +126,6 @@ class Task:
     def kind(self):
         """What a trial holds for."""
         return self.shape.form, self.precision, self.threads, self.fixed
-
-
-def cores():
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-
-
-def say(answer):
-    print(json.dumps(answer), flush=True)
 
 
 # The graph
@@ -548,16 +537,16 @@ class Peer:
             raise Refused(f"tokens are not a list of 1 to {most} ids")
         if not all(type(token) is int and PAD < token < self.config.vocab_size for token in tokens):
             raise Refused(f"tokens hold something other than ids from 1 to {self.config.vocab_size - 1}")
-        memory = self.read_memory(command.get("memory", 7), number(command, "source_length", len(tokens)))
+        memory = self.read_memory(command.get("memory", 7), number(command.get("source_length", len(tokens)), "source_length"))
         precision = one_of(command, "precision", PRECISIONS)
         return Task(
             tokens=tuple(tokens),
             memory=memory,
             shape=Shape(one_of(command, "form", FORMS), len(tokens), memory.shape[1]),
             precision=precision,
-            threads=number(command, "threads", cores()),
-            repeats=number(command, "repeats", 20),
-            warm_up=number(command, "warm_up", 3, 0),
+            threads=number(command.get("threads", cores()), "threads"),
+            repeats=number(command.get("repeats", 20), "repeats"),
+            warm_up=number(command.get("warm_up", 3), "warm_up", 0),
             fixed=read_choices(command.get("variant", ""), precision),
         )
 
@@ -624,13 +613,6 @@ def recall(kept, most, key, make):
     return kept[key]
 
 
-def number(command, name, default, least=1):
-    value = command.get(name, default)
-    if type(value) is not int or value < least:
-        raise Refused(f"{name} is {json.dumps(value)}, not an integer from {least} on")
-    return value
-
-
 def one_of(command, name, known):
     value = command.get(name, known[0])
     if value not in known:
@@ -658,21 +640,6 @@ def allowed(task):
     """The choices that exist for a task, the fixed ones alone."""
     choices = CHOICES | ({"quantizer": ("none",)} if task.precision == "float32" else {})
     return choices | {field: (value,) for field, value in task.fixed}
-
-
-def serve(directory):
-    """Answers commands until told to quit."""
-    with tempfile.TemporaryDirectory(prefix="padir-onnx-") as scratch, contextlib.closing(Peer(directory, scratch)) as peer:
-        for line in filter(str.strip, sys.stdin):
-            try:
-                command = json.loads(line)
-                if isinstance(command, dict) and "quit" in command:
-                    break
-                say(peer.answer(command))
-            except json.JSONDecodeError as error:
-                say({"error": f"not a JSON command: {error}"})
-            except Refused as error:
-                say({"error": str(error)})
 
 
 # Tests
@@ -810,15 +777,7 @@ def refuses(peer):
         "no threads": {"run": {"tokens": [5], "threads": 0}},
         "no task": {"best_threads": 7},
     }
-    agrees = True
-    for name, command in cases.items():
-        try:
-            peer.answer(command)
-        except Refused:
-            continue
-        say({"not refused": name})
-        agrees = False
-    return agrees
+    return all_refused(peer.answer, cases)
 
 
 def arguments():
@@ -838,7 +797,8 @@ def main():
     if options.self_test:
         self_test()
     else:
-        serve(options.directory)
+        with tempfile.TemporaryDirectory(prefix="padir-onnx-") as scratch, contextlib.closing(Peer(options.directory, scratch)) as peer:
+            serve(peer.answer)
 
 
 if __name__ == "__main__":

@@ -47,8 +47,6 @@ import functools
 import itertools
 import json
 import math
-import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -56,6 +54,8 @@ import time
 
 import torch
 import torch.nn.functional as F
+from peer import Refused, peak_rss, say
+from peer import serve as answer_commands
 from safetensors.torch import load_file, save_file
 
 PAD, EOS = 0, 1
@@ -558,16 +558,6 @@ class Trainer:
         }
 
 
-def peak_rss():
-    """The high-water mark of this process; ru_maxrss would start from that of the process that spawned it."""
-    try:
-        with open("/proc/self/status", encoding="ascii") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
-    except (OSError, StopIteration):
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
 def keep_memory():
     """Asks glibc not to return freed blocks: a large tensor is then not faulted in anew every step."""
     trim_threshold, mmap_max, arena_max = -1, -4, -8
@@ -649,37 +639,23 @@ def name_of(options, variant):
     return f"{name},optimizer={options.optimizer},masks={options.dropout_masks},compile={'on' if options.compile else 'off'}"
 
 
-def say(answer):
-    print(json.dumps(answer), flush=True)
-
-
 def serve(options, trainer, variant, trials, import_rss):
     """Answers commands until told to quit."""
 
     def answer(command):
         if not isinstance(command, dict):
-            return {"error": "a command is a JSON object"}
+            raise Refused("a command is a JSON object")
         if isinstance(command.get("run"), int) and command["run"] > 0:
             report = trainer.run(command["run"])
             report |= {"peak_rss_bytes": peak_rss(), "import_rss_bytes": import_rss}
             return report | {"variant": name_of(options, variant), "threads": torch.get_num_threads()}
         if "describe" in command:
             return describe(options, trainer, variant, trials, import_rss)
-        return {"error": f"unknown command {json.dumps(command)}"}
+        raise Refused(f"unknown command {json.dumps(command)}")
 
     if options.steps:
         return say(answer({"run": options.steps}))
-    for line in sys.stdin:
-        if not line.strip():
-            continue
-        try:
-            command = json.loads(line)
-        except json.JSONDecodeError as error:
-            say({"error": f"not a JSON command: {error}"})
-            continue
-        if isinstance(command, dict) and "quit" in command:
-            break
-        say(answer(command))
+    answer_commands(answer)
 
 
 def check(options, config):
