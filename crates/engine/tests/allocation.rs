@@ -6,7 +6,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Model, VOCABULARY, tokens};
+use common::{MANY, Model, VOCABULARY, tokens};
 use padir_base::continuation::{Advance, Continuer};
 use padir_base::denoise::{Answers, Denoiser, Query};
 use padir_base::random::{Purpose, Seed};
@@ -59,10 +59,12 @@ fn nothing_is_allocated_in_the_loop() {
     let (source, target) = (tokens(&mut stream, 11), tokens(&mut stream, 30));
     let wanted: Vec<bool> = (0..30).map(|i| i % 4 != 1).collect();
     let query = Query::new(&target, &[12, 30], &[0, 0], &[false; 30], &wanted).unwrap();
-    for precision in [Precision::F32, Precision::Int8] {
+    let cases =
+        [(Precision::F32, VOCABULARY), (Precision::F32, MANY), (Precision::Int8, VOCABULARY)];
+    for (precision, vocabulary) in cases {
         for threads in [1, 2] {
             let open = |kind| {
-                let config = ModelConfig::preset(Preset::Tiny, VOCABULARY, kind);
+                let config = ModelConfig::preset(Preset::Tiny, vocabulary, kind);
                 common::session(
                     &Model::random(&config, 3).engine(precision),
                     threads,
@@ -75,7 +77,7 @@ fn nothing_is_allocated_in_the_loop() {
                 parallel.encode(&[&source]).unwrap();
                 refine(&mut parallel, &query, &mut answers);
             });
-            assert_eq!(count, 0, "parallel, {precision:?}, {threads} threads");
+            assert_eq!(count, 0, "parallel, {precision:?} of {vocabulary}, {threads} threads");
 
             let mut causal = open(DecoderKind::Causal);
             let mut answers = Vec::new();
@@ -87,7 +89,7 @@ fn nothing_is_allocated_in_the_loop() {
                     causal.advance(&beam, 5, &mut answers).unwrap();
                 }
             });
-            assert_eq!(count, 0, "causal, {precision:?}, {threads} threads");
+            assert_eq!(count, 0, "causal, {precision:?} of {vocabulary}, {threads} threads");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Model, Row, VOCABULARY, ask, configs, session, tokens};
+use common::{MANY, Model, Row, VOCABULARY, ask, configs, configs_of, session, tokens};
 use padir_base::TokenId;
 use padir_base::continuation::{Advance, Continuer};
 use padir_base::denoise::Candidate;
@@ -31,7 +31,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn parallel_rows_do_not_see_each_other(
-        config in configs(DecoderKind::Parallel), seed: u64, precision in precisions(), depth in 1..30_usize,
+        config in prop_oneof![2 => configs(DecoderKind::Parallel), 1 => configs_of(MANY, DecoderKind::Parallel)],
+        seed: u64, precision in precisions(), depth in 1..30_usize,
         sources in prop::collection::vec(0..20_usize, 1..4), rows in prop::collection::vec(0..25_usize, 1..8),
     ) {
         let model = Model::random(&config, seed);
@@ -73,7 +74,8 @@ proptest! {
 
     #[test]
     fn causal_rows_follow_their_parents(
-        config in configs(DecoderKind::Causal), seed: u64, precision in precisions(), depth in 1..20_usize,
+        config in prop_oneof![2 => configs(DecoderKind::Causal), 1 => configs_of(MANY, DecoderKind::Causal)],
+        seed: u64, precision in precisions(), depth in 1..20_usize,
         sources in prop::collection::vec(0..12_usize, 1..3), beams in prop::collection::vec(1..7_usize, 1..9), threads in 1..4_usize,
     ) {
         let model = Model::random(&config, seed);

@@ -15,6 +15,8 @@ use padir_engine::{Engine, EngineError, Isa, Precision, Session, Threads};
 use proptest::prelude::*;
 
 pub(crate) const VOCABULARY: usize = 150;
+/// So many that the best are searched in 8 bits first.
+pub(crate) const MANY: usize = 1100;
 
 /// A model on disk, with the numbers that were written.
 pub(crate) struct Model {
@@ -57,6 +59,14 @@ impl Model {
 
 /// Every switch of a model, small and of odd widths.
 pub(crate) fn configs(kind: DecoderKind) -> impl Strategy<Value = ModelConfig> {
+    configs_of(VOCABULARY, kind)
+}
+
+/// The same with so many tokens.
+pub(crate) fn configs_of(
+    vocabulary: usize,
+    kind: DecoderKind,
+) -> impl Strategy<Value = ModelConfig> {
     let length = prop_oneof![
         Just(LengthPredictor::Token { classes: 12 }),
         Just(LengthPredictor::Offset { classes: 12 }),
@@ -67,7 +77,7 @@ pub(crate) fn configs(kind: DecoderKind) -> impl Strategy<Value = ModelConfig> {
     let widths = prop_oneof![Just((24, 10, 3, 40)), Just((32, 16, 2, 64)), Just((7, 3, 1, 9))];
     (any::<[bool; 3]>(), length, 1..3_usize, 1..3_usize, widths).prop_map(
         move |([positional, learned, tied], length, encoder, decoder, (d, k, h, f))| {
-            let mut config = ModelConfig::preset(Preset::Tiny, VOCABULARY, kind);
+            let mut config = ModelConfig::preset(Preset::Tiny, vocabulary, kind);
             (config.d_model, config.d_kv, config.num_heads, config.d_ff) = (d, k, h, f);
             (config.num_layers, config.num_decoder_layers) = (encoder, decoder);
             config.tie_word_embeddings = tied;

@@ -60,7 +60,7 @@ impl Tools {
         self.scratch[worker].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// ‖x − x̂‖ of a row that was quantised last.
+    /// λ of a row that was quantised last: see [`screened`](super::screened).
     pub(super) fn lost(&self, row: usize, x: &[f32]) -> f32 {
         self.quantised.lost(row, x)
     }

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::grid::Grid;
 use super::grow;
+use super::screened::bounded;
 use super::threads::Threads;
 use crate::simd::{LANES, fold, vectorised};
 
@@ -61,32 +62,37 @@ impl Quantised {
         (&self.scales[rows.clone()], &self.zeros[rows])
     }
 
-    /// ‖x − x̂‖ of a row.
+    /// λ of a row: see [`screened`](super::screened).
     pub(super) fn lost(&self, row: usize, x: &[f32]) -> f32 {
         let stride = x.len().next_multiple_of(4);
-        distance(x, &self.bytes[row * stride..][..x.len()], self.scales[row], self.zeros[row])
-            .sqrt()
+        let bytes = &self.bytes[row * stride..][..x.len()];
+        let (all, zeroed) = distances(x, bytes, self.scales[row], self.zeros[row]);
+        bounded(self.scales[row], zeroed.sqrt(), all.sqrt())
     }
 }
 
 vectorised! {
-    /// Σ (x − s·(u − zero))².
-    fn distance(x: &[f32], bytes: &[u8], scale: f32, zero: i32) -> f32 {
-        let mut lanes = [0.0; LANES];
+    /// Σ (x − x̂)², and the part of it where x̂ = 0.
+    fn distances(x: &[f32], bytes: &[u8], scale: f32, zero: i32) -> (f32, f32) {
+        let (mut all, mut zeroed) = ([0.0; LANES], [0.0; LANES]);
         let (whole, rest) = x.as_chunks::<LANES>();
         let (bytes, last) = bytes.as_chunks::<LANES>();
         for (x, u) in whole.iter().zip(bytes) {
             for i in 0..LANES {
-                let lost = x[i] - scale * (i32::from(u[i]) - zero) as f32;
-                lanes[i] += lost * lost;
+                let whole = i32::from(u[i]) - zero;
+                let lost = x[i] - scale * whole as f32;
+                all[i] += lost * lost;
+                zeroed[i] += if whole == 0 { lost * lost } else { 0.0 };
             }
         }
-        let mut sum = fold(lanes);
+        let mut sums = (fold(all), fold(zeroed));
         for (x, &u) in rest.iter().zip(last) {
-            let lost = x - scale * (i32::from(u) - zero) as f32;
-            sum += lost * lost;
+            let whole = i32::from(u) - zero;
+            let lost = x - scale * whole as f32;
+            sums.0 += lost * lost;
+            sums.1 += if whole == 0 { lost * lost } else { 0.0 };
         }
-        sum
+        sums
     }
 }
 

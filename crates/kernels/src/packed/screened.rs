@@ -1,23 +1,27 @@
 //! f32 weights with a coarse twin in 8 bits, to be searched: see [`best::screen`](super::best::screen).
 //!
 //! The best outputs of a large layer are found by looking at all of them coarsely and at a few exactly. Reading and multiplying
-//! bytes costs a quarter to a half of f32. With ŵ and x̂ the quantised twins of a row of W and of an input of k numbers, the error is
+//! bytes costs a quarter to a half of f32. With ŵ and x̂ the quantised twins of a row of W and of an input, the error is
 //!
 //! ```text
 //! x·w − x̂·ŵ = x·(w − ŵ) + (x − x̂)·ŵ
 //! ```
 //!
-//! Roundings of different numbers have nothing to do with each other: taken as independent and uniform they make the first part a sum with the standard
-//! deviation ‖x‖·‖w − ŵ‖/√k whose tails are below those of a normal law, and likewise the second. So it lies within
+//! The first part is at most ‖x‖·‖w − ŵ‖ (Cauchy, Schwarz). That is far too cautious: roundings of different numbers have nothing to do with each
+//! other. If those of a row are independent and uniform within half a step s, Σ xᵢ·(wᵢ − ŵᵢ) has tails below those of a normal law with the
+//! deviation ‖x‖·s/√12, and exceeds eight of them once in 10¹³ cases. What is rounded to 0 is no such thing, as all of it errs towards 0, and counts in
+//! full: with o the numbers of w that become 0,
 //!
 //! ```text
-//! δ = min(8/√k, 1)·(‖x‖·‖w − ŵ‖ + ‖x − x̂‖·‖ŵ‖)
+//! λ(w) = min(8·s/√12 + ‖o‖, ‖w − ŵ‖) + 10⁻⁶·‖ŵ‖,   δ = ‖x‖·λ(w) + λ(x)·‖ŵ‖
 //! ```
 //!
-//! always, by Cauchy and Schwarz, if k ≤ 64, and else but for one case in 10¹³. Norms of weights are known at packing, for each panel the largest.
-//! 5·n·k bytes.
+//! and likewise for x; the last term is for sums in f32. So δ bounds the error of all numbers but those that round alike, such as inputs of two
+//! values only. λ(w) and ‖ŵ‖ are known at packing, for each panel the largest. 5·n·k bytes.
 
 use std::ops::Range;
+
+use padir_base::byte::Scale;
 
 use super::PANEL;
 use super::aligned::Aligned;
@@ -25,12 +29,12 @@ use super::byte::Byte;
 use super::isa::{Found, Isa};
 use super::product::{Packed, Tools};
 use super::single::rows_of;
-use crate::simd::{dot, vectorised};
+use crate::simd::{LANES, dot, fold, vectorised};
 
 /// Standard deviations that no error exceeds: P ≤ 2·e^(−8²/2).
 const DEVIATIONS: f32 = 8.0;
-/// Bounds are made so much wider than exact numbers need.
-const SAFETY: f32 = 1.01;
+/// What sums of f32 may be wrong by, as a share of the factors' norms.
+const SUMS: f32 = 1e-6;
 
 /// A matrix of f32, row after row, with its coarse twin.
 #[derive(Debug)]
@@ -38,19 +42,19 @@ pub struct Screened {
     found: Found,
     rows: Aligned<f32>,
     coarse: Box<Packed>,
-    /// The largest ‖w − ŵ‖ and ‖ŵ‖ of each panel.
     panels: Vec<Panel>,
     inputs: usize,
     outputs: usize,
 }
 
+/// The largest λ(w) and ‖ŵ‖ of a panel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Panel {
     lost: f32,
     size: f32,
 }
 
-/// ‖x‖ and ‖x − x̂‖ of a row, times what makes them its δ.
+/// ‖x‖ and λ(x), times what logits are multiplied by.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Doubt {
     size: f32,
@@ -73,8 +77,9 @@ impl Screened {
             own.copy_from_slice(row);
             coarse.copy_row(j, &mut twin);
             let panel = &mut panels[j / PANEL];
-            panel.size = wider(panel.size, norm(twin.iter().copied()));
-            panel.lost = wider(panel.lost, norm(row.iter().zip(&twin).map(|(w, t)| w - t)));
+            let size = norm(twin.iter().copied());
+            panel.size = wider(panel.size, size);
+            panel.lost = wider(panel.lost, lost(row, &twin, Scale::of(row).step) + SUMS * size);
         }
         let coarse = Box::new(Packed::Byte(coarse));
         Self { found: Found::new(isa), rows, coarse, panels, inputs, outputs }
@@ -142,10 +147,9 @@ impl Screened {
     /// [Prepares](Packed::prepare) x for the coarse twin and says what is not known of the logits of each row.
     pub(super) fn doubt(&self, tools: &mut Tools, x: &[f32], scale: f32, doubts: &mut [Doubt]) {
         self.coarse.prepare(tools, x);
-        let factor = scale * SAFETY * (DEVIATIONS / (self.inputs as f32).sqrt()).min(1.0);
         for ((row, x), doubt) in x.chunks_exact(self.inputs).enumerate().zip(doubts) {
             let size = product(x, x).sqrt();
-            *doubt = Doubt { size: factor * size, lost: factor * tools.lost(row, x) };
+            *doubt = Doubt { size: scale * size, lost: scale * tools.lost(row, x) };
         }
     }
 
@@ -164,7 +168,20 @@ impl Screened {
 /// The larger; what is no number wins.
 #[inline]
 fn wider(a: f32, b: f32) -> f32 {
-    if b < a { a } else { b }
+    if b < a || a.is_nan() { a } else { b }
+}
+
+/// λ of numbers and their twins, without the term for sums.
+fn lost(numbers: &[f32], twins: &[f32], step: f32) -> f32 {
+    let pairs = || numbers.iter().zip(twins);
+    let zeroed = norm(pairs().filter(|(_, twin)| **twin == 0.0).map(|(x, _)| *x));
+    bounded(step, zeroed, norm(pairs().map(|(x, twin)| x - twin)))
+}
+
+/// min(8·s/√12 + ‖o‖, ‖w − ŵ‖); what is no number stays one.
+pub(super) fn bounded(step: f32, zeroed: f32, all: f32) -> f32 {
+    let likely = DEVIATIONS * step / 12.0_f32.sqrt() + zeroed;
+    if likely < all { likely } else { all }
 }
 
 fn norm(numbers: impl Iterator<Item = f32>) -> f32 {
@@ -179,10 +196,38 @@ vectorised! {
 }
 
 vectorised! {
-    /// The products of x with rows of W.
+    /// The products of x with up to 16 rows of W.
     fn products(numbers: &mut [f32; PANEL], x: &[f32], weights: &[f32]) {
-        for (number, w) in numbers.iter_mut().zip(weights.chunks_exact(x.len())) {
-            *number = dot(x, w);
+        let mut rows = weights.chunks_exact(x.len());
+        let (four, rest) = numbers.as_chunks_mut::<4>();
+        debug_assert!(rest.is_empty(), "a panel is made of fours");
+        for four in four {
+            let mut next = || rows.next().unwrap_or(&[]);
+            *four = dots(x, [next(), next(), next(), next()]);
         }
     }
+}
+
+/// Four products at once, each as [`dot`] computes it: x is read once. Rows that are not there give 0.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled with its caller's features")]
+fn dots(x: &[f32], rows: [&[f32]; 4]) -> [f32; 4] {
+    if rows.iter().any(|row| row.len() != x.len()) {
+        return rows.map(|row| if row.len() == x.len() { dot(x, row) } else { 0.0 });
+    }
+    let mut lanes = [[0.0; LANES]; 4];
+    let (whole, rest) = x.as_chunks::<LANES>();
+    let chunks = rows.map(|row| row.as_chunks::<LANES>());
+    for (at, x) in whole.iter().enumerate() {
+        for (lanes, (row, _)) in lanes.iter_mut().zip(&chunks) {
+            for i in 0..LANES {
+                lanes[i] += x[i] * row[at][i];
+            }
+        }
+    }
+    let mut sums = [0.0; 4];
+    for ((sum, lanes), (_, last)) in sums.iter_mut().zip(lanes).zip(&chunks) {
+        *sum = fold(lanes) + rest.iter().zip(*last).map(|(x, w)| x * w).sum::<f32>();
+    }
+    sums
 }

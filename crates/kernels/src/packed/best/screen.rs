@@ -1,6 +1,6 @@
 //! The best outputs of a [`Screened`] layer: all columns in 8 bits, the few that may win in f32.
 //!
-//! A logit z of f32 lies within δ of its coarse twin ẑ ([`screened`](super::super::screened) says how surely). So with τ the `depth`-th largest ẑ − δ, whatever has
+//! A logit z of f32 lies within δ of its coarse twin ẑ ([`screened`](super::super::screened) says when). So with τ the `depth`-th largest ẑ − δ, whatever has
 //! ẑ + δ < τ is not among the best: all others, the *contenders*, are computed in f32, and the best of them are the best of all. Tokens and
 //! logits are those of f32. What remains coarse is the sum over the others: with r their share of the whole,
 //!
@@ -8,7 +8,7 @@
 //! |log Z − log Ẑ| ≤ log(1 + r·(e^δ − 1))
 //! ```
 //!
-//! and in practice much less, since errors of thousands of terms cancel.
+//! and in practice much less, since errors of thousands of terms cancel. Who contends depends on the `depth`, and the last digits of probabilities with it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,7 +21,7 @@ use super::super::screened::{Doubt, Screened};
 use super::super::{PANEL, grow};
 use super::floors::Floors;
 use super::scored::{NOBODY, Scored, insert, pick};
-use super::{GROUP, PANELS, Partial, SHALLOW, Seen, answer, total, visit};
+use super::{BLOCK, GROUP, PANELS, Partial, SHALLOW, Seen, answer, total, visit};
 use crate::simd::vectorised;
 
 /// How many contenders ahead their weights are asked for.
@@ -64,7 +64,8 @@ impl Screen {
         let rows = x.len() / k;
         let depth = answers.len() / rows;
         self.look(tools, head, (partials, floors), scale, x, depth);
-        self.sort(rows);
+        self.sort(rows, head.outputs());
+        let partials = &partials[..head.outputs().div_ceil(BLOCK) * rows];
         let Self { doubts, found, hits, ends } = &*self;
         tools.threads.chunks(answers, GROUP * depth, &|group, answers, worker| {
             let mut contenders = open(&found[worker]);
@@ -75,17 +76,19 @@ impl Screen {
                 let x = &x[row * k..][..k];
                 let mut best = [NOBODY; SHALLOW];
                 let (mut len, mut coarse, mut exact) = (0, 0.0, 0.0);
-                for (at, hit) in contenders.iter().enumerate() {
+                for at in 0..contenders.len() {
                     if let Some(next) = contenders.get(at + NEXT) {
                         Ahead::new(head.row(next.scored.column as usize), 1).fetch(0);
                     }
-                    let column = hit.scored.column;
+                    let Scored { logit: guess, column } = contenders[at].scored;
                     let logit = scale * head.logit(x, column as usize);
-                    coarse += (f64::from(hit.scored.logit) - most).exp();
+                    coarse += (f64::from(guess) - most).exp();
                     exact += (f64::from(logit) - most).exp();
                     insert(&mut best[..depth], &mut len, Scored { logit, column });
                 }
-                let log_z = most + ((sum - coarse).max(0.0) + exact).ln();
+                // No probability exceeds 1, however sums are rounded.
+                let log_z =
+                    (most + ((sum - coarse).max(0.0) + exact).ln()).max(best[0].logit.into());
                 answer(answers, &best[..len], log_z, tokens);
             }
         });
@@ -107,7 +110,10 @@ impl Screen {
         self.found.resize_with(tools.threads.count().max(self.found.len()), Mutex::default);
         let Self { doubts, found, .. } = &*self;
         for list in found {
-            open(list).clear();
+            let mut list = open(list);
+            list.clear();
+            // As many as there can be, whoever finds them: memory that is not written to costs nothing.
+            list.reserve(rows * head.outputs());
         }
         visit(partials, tools, head.coarse(), scale, x, |seen| {
             let panel = seen.first as usize / PANEL;
@@ -124,7 +130,7 @@ impl Screen {
     }
 
     /// Puts what workers found row after row.
-    fn sort(&mut self, rows: usize) {
+    fn sort(&mut self, rows: usize, columns: usize) {
         let Self { found, hits, ends, .. } = self;
         ends.clear();
         ends.resize(rows + 1, 0);
@@ -142,7 +148,9 @@ impl Screen {
             sum += *end;
             *end = sum;
         }
-        let hits = grow(hits, count);
+        hits.clear();
+        hits.reserve(rows * columns);
+        hits.resize(count, Hit::default());
         for list in found.iter_mut() {
             for hit in list.get_mut().unwrap_or_else(PoisonError::into_inner) {
                 let end = &mut ends[hit.row as usize];
@@ -176,11 +184,12 @@ fn gather(list: &mut Vec<Hit>, seen: &Seen<'_>, doubt: &[f32; PANELS], floor: f3
     let row = seen.row as u32;
     let panels = seen.logits.chunks(PANEL).zip((seen.first..).step_by(PANEL)).zip(doubt);
     for ((logits, first), doubt) in panels {
-        if beaten(logits, floor - doubt) {
+        if beaten(logits, *doubt, floor) {
             continue;
         }
         for (&logit, column) in logits.iter().zip(first..) {
-            if may_reach(logit, floor - doubt) {
+            // Added up as contenders are, so that what rounds in their favour there is not lost here.
+            if may_reach(logit + doubt, floor) {
                 list.push(Hit { row, scored: Scored { logit, column } });
             }
         }
@@ -188,11 +197,11 @@ fn gather(list: &mut Vec<Hit>, seen: &Seen<'_>, doubt: &[f32; PANELS], floor: f3
 }
 
 vectorised! {
-    /// Whether all are below a bar.
-    fn beaten(logits: &[f32], bar: f32) -> bool {
+    /// Whether all stay below the floor.
+    fn beaten(logits: &[f32], doubt: f32, floor: f32) -> bool {
         let mut all = true;
         for &z in logits {
-            all &= z < bar;
+            all &= z + doubt < floor;
         }
         all
     }
