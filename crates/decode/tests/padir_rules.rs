@@ -240,9 +240,17 @@ fn one_length_may_be_enough() {
         assert_eq!(asked, rows, "{lengths:?}");
         assert_eq!(list.iter().map(|h| h.number).collect::<Vec<_>>(), numbers, "{lengths:?}");
     }
-    // What waits is not given up for being behind.
-    let settings = Settings { prune: Prune::Keep { most: 1 }, ..settings };
-    let (list, ..) = run(script, &settings, &[5, 3, 4]);
+    // All starts of the first length go first.
+    let twice = Settings { parallel_decodes: 2, ..settings.clone() };
+    let (_, model, _) = run(script, &twice, &[3, 5]);
+    assert!(model.calls.iter().all(|call| call.rows.len() == 2));
+    // Those that begin later are not given up for being behind what is finished.
+    let late = |row: &Row<'_>, i: usize| {
+        let p = if row.tokens.len() == 5 || row.tokens[0].0 == 7 { 0.5 } else { 0.9 };
+        vec![(row.tokens[i].0 % 90 + 10 + i as u32, p)]
+    };
+    let settings = Settings { prune: Prune::Margin { nats: 0.5 }, ..settings };
+    let (list, ..) = run(late, &settings, &[5, 6]);
     assert_eq!(list.iter().map(|h| h.number).collect::<Vec<_>>(), [1, 0]);
 }
 

@@ -204,6 +204,7 @@ proptest! {
             settings.prune = Prune::Keep { most: 2 };
             settings.halt = Halt::Confident { min_log_prob: -0.7 };
             settings.wanted = Wanted::Uncertain { below: -0.5, neighbours: 1 };
+            settings.enough = Some(-0.6);
         }
         let run = |sentences: &[Sentence]| {
             let mut table = Table::new(seed, ALPHABET, 2.0);

@@ -32,6 +32,17 @@ pub(super) struct Rules<'a> {
     pub(super) told: bool,
 }
 
+/// When a hypothesis is refined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// From the beginning.
+    First,
+    /// Not yet, perhaps never: another one may be enough.
+    Waiting,
+    /// After that one was not.
+    Second,
+}
+
 /// A hypothesis.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
@@ -41,8 +52,7 @@ pub(super) struct Draft {
     /// Which positions the next step predicts.
     pub(super) open: Vec<bool>,
     pub(super) status: Status,
-    /// Whether it has not begun, because another one may be enough.
-    pub(super) waits: bool,
+    pub(super) turn: Turn,
     pub(super) score: f64,
     /// Which tokens are accepted predictions, not initial tokens.
     accepted: Vec<bool>,
@@ -78,7 +88,7 @@ impl Draft {
         Self {
             open,
             status: Status::Live,
-            waits: false,
+            turn: Turn::First,
             score: f64::NEG_INFINITY,
             accepted: vec![false; n],
             predicted: tokens.clone(),
@@ -95,11 +105,11 @@ impl Draft {
     }
 
     pub(super) fn is_live(&self) -> bool {
-        self.status == Status::Live && !self.waits
+        self.status == Status::Live && self.turn != Turn::Waiting
     }
 
     /// The mean of ln p over all positions, dropped ones too.
-    pub(super) fn confidence(&self) -> f64 {
+    pub(super) fn mean_log_prob(&self) -> f64 {
         self.log_probs.iter().sum::<f64>() / self.log_probs.len() as f64
     }
 

@@ -5,12 +5,15 @@ use super::settings::Prune;
 use crate::event::Status;
 use crate::hypothesis::by_score;
 
-/// Gives up live hypotheses of one sentence; the best stays.
+/// Gives up live hypotheses of one sentence; the best stays. Only those that began together are compared.
 pub(super) fn prune(rule: Prune, drafts: &mut [Draft]) {
     if rule == Prune::Never {
         return;
     }
-    let competes = |draft: &Draft| draft.status != Status::Dropped && !draft.waits;
+    let Some(turn) = drafts.iter().find(|draft| draft.is_live()).map(|draft| draft.turn) else {
+        return;
+    };
+    let competes = |draft: &Draft| draft.status != Status::Dropped && draft.turn == turn;
     let mut order: Vec<usize> = (0..drafts.len()).filter(|&i| competes(&drafts[i])).collect();
     order.sort_by(|&a, &b| by_score(drafts[a].score, drafts[b].score));
     let Some(&first) = order.first() else { return };

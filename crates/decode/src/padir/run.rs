@@ -4,7 +4,7 @@
 
 use padir_base::denoise::{Answers, Denoiser};
 
-use super::draft::{Draft, Rules};
+use super::draft::{Draft, Rules, Turn};
 use super::prune::prune;
 use super::settings::{Replacement, Settings};
 use super::start::{Sentence, Start, Symbols, plan};
@@ -55,11 +55,20 @@ pub fn refine_by<D: Denoiser, C: Chance, O: Observer>(
     Run::new(denoiser, settings, symbols, starts).finish(sentences, chance, observer)
 }
 
-/// The hypotheses that wait begin, unless the first is good enough without them.
-fn call(drafts: &mut [Draft], enough: f64) {
-    let done = drafts[0].confidence() >= enough;
-    for draft in &mut drafts[1..] {
-        draft.waits = false;
+/// All but those of the most probable length wait.
+fn let_others_wait(drafts: &mut [Draft]) {
+    let first = drafts[0].start.guess.length;
+    for draft in drafts.iter_mut().filter(|draft| draft.start.guess.length != first) {
+        draft.turn = Turn::Waiting;
+    }
+}
+
+/// The hypotheses that wait begin, unless one of the first is good enough without them.
+fn begin_others_unless(enough: f64, drafts: &mut [Draft]) {
+    let good = |draft: &Draft| draft.turn == Turn::First && draft.mean_log_prob() >= enough;
+    let done = drafts.iter().any(good);
+    for draft in drafts.iter_mut().filter(|draft| draft.turn == Turn::Waiting) {
+        draft.turn = Turn::Second;
         if done {
             draft.status = Status::Dropped;
         }
@@ -101,9 +110,9 @@ impl<'a, D: Denoiser> Run<'a, D> {
     ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
         self.rules.told = observer.listens();
         if let Some(enough) = self.rules.settings.enough {
-            self.sentences().for_each(|drafts| drafts[1..].iter_mut().for_each(|d| d.waits = true));
+            self.sentences().for_each(let_others_wait);
             self.steps(sentences, chance, observer)?;
-            self.sentences().for_each(|drafts| call(drafts, enough));
+            self.sentences().for_each(|drafts| begin_others_unless(enough, drafts));
         }
         self.steps(sentences, chance, observer)?;
         let mut lists = vec![Vec::new(); sentences.len()];
@@ -116,7 +125,7 @@ impl<'a, D: Denoiser> Run<'a, D> {
         Ok(lists)
     }
 
-    /// The hypotheses of each sentence, that of the most probable length first.
+    /// The hypotheses of each sentence, those of the most probable length first.
     fn sentences(&mut self) -> impl Iterator<Item = &mut [Draft]> {
         self.drafts.chunk_by_mut(|a, b| a.start.sentence == b.start.sentence)
     }

@@ -425,6 +425,8 @@ mod tests {
             (Settings { prune: Prune::Margin { nats: 0.0 }, ..default() }, "`prune.nats` is 0"),
             (Settings { length_share: 0.0, ..default() }, "`length_share` is 0"),
             (Settings { length_share: 0.5, ..paper() }, "`length_share`"),
+            (Settings { enough: Some(-0.1), ..paper() }, "`enough` is not part"),
+            (Settings { enough: Some(f64::NAN), ..default() }, "`enough` is NaN"),
             (Settings { prune: Prune::Keep { most: 0 }, ..default() }, "`prune.most` is 0"),
             (Settings { prune: Prune::Keep { most: 2 }, ..paper() }, "`prune` is not part"),
             (Settings { halt: Halt::Never, ..paper() }, "`halt` is not part"),

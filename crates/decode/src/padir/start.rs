@@ -90,7 +90,7 @@ pub(super) fn plan(
     Ok(starts)
 }
 
-/// The most probable lengths with their neighbours, each once, in the order in which they come up.
+/// The most probable lengths with their neighbours, each once: a length before its neighbours, near ones first.
 fn widen(settings: &Settings, lengths: &[(usize, f64)]) -> Vec<(usize, f64)> {
     let reach = settings.beam_length / 2;
     let mut widened: Vec<(usize, f64)> = Vec::new();
@@ -100,7 +100,8 @@ fn widen(settings: &Settings, lengths: &[(usize, f64)]) -> Vec<(usize, f64)> {
             break;
         }
         share += log_prob.exp();
-        for shifted in length.saturating_sub(reach)..=length.saturating_add(reach) {
+        let around = |by: usize| [length.saturating_sub(by), length.saturating_add(by)];
+        for shifted in (0..=reach).flat_map(around) {
             let clipped = shifted.clamp(SHORTEST, settings.max_length);
             if widened.iter().all(|&(known, _)| known != clipped) {
                 widened.push((clipped, log_prob));
@@ -155,8 +156,8 @@ mod tests {
             ("the best two", wide(1), &[5, 7, 6], &[5, 7]),
             ("fewer than wanted", wide(1), &[5], &[5]),
             ("none", wide(1), &[], &[]),
-            ("neighbours, each once", wide(3), &[5, 6], &[4, 5, 6, 7]),
-            ("too long", wide(3), &[9, 40], &[8, 9]),
+            ("neighbours, each once", wide(3), &[5, 6], &[5, 4, 6, 7]),
+            ("too long", wide(3), &[9, 40], &[9, 8]),
             ("too short", wide(1), &[0, 1], &[2]),
             ("as long as can be", wide(5), &[usize::MAX], &[9]),
         ];
