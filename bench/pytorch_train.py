@@ -833,6 +833,8 @@ def arguments():
     options = parser.parse_args()
     if not options.directory and not options.self_test:
         parser.error("DIR is missing")
+    if options.steps is not None and options.steps < 1:
+        parser.error("--steps must be at least 1")
     if options.transformers and (options.z_loss or options.compile):
         parser.error("--transformers goes without --z-loss and --compile")
     return options
