@@ -1,6 +1,7 @@
 //! A text as it is refined, step by step.
 //!
-//! Every step is a line; on a terminal they come one after the other, what has just changed in bold.
+//! Every step is a line; on a terminal they come one after the other, what has just changed in bold. Dots are predictions that were rejected:
+//! whatever stands there now is no part of the text.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::Result;
+use padir_base::TokenId;
 use padir_decode::Event;
 use padir_text::vocab::Vocabulary;
 use padir_translate::{Place, Translation};
@@ -16,6 +18,8 @@ use padir_translate::{Place, Translation};
 const PAUSE: Duration = Duration::from_millis(350);
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
+/// Stands for a rejected prediction.
+const REJECTED: &str = " ·";
 /// A piece's mark of a space before it.
 const SPACE: char = '▁';
 
@@ -51,8 +55,15 @@ impl Watch {
     }
 
     fn draw(&self, event: &Event) -> io::Result<()> {
-        let mut line = format!("{:>3}  ", event.step);
+        let mut line = format!("{:>3} ", event.step);
         for (at, &token) in event.tokens.iter().enumerate() {
+            if token == TokenId::EOS || token == TokenId::PAD {
+                continue;
+            }
+            if event.rejected.contains(&at) {
+                line.push_str(REJECTED);
+                continue;
+            }
             let piece = self.vocabulary.piece(token).unwrap_or_default();
             let piece = piece.replace(SPACE, " ");
             if self.terminal && event.changed.contains(&at) {
