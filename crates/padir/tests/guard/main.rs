@@ -1,0 +1,50 @@
+//! The translator in the box still translates: a few dozen sentences of our own keep a minimum chrF, so that a change that ruins
+//! it, or what it is run with, cannot pass.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use padir_score::{Chrf, References, corpus_score};
+
+/// English and German, divided by a tabulator.
+const PAIRS: &str = include_str!("en-de.tsv");
+
+#[test]
+fn english_becomes_german() {
+    let (english, german): (Vec<&str>, Vec<&str>) = pairs().unzip();
+    keeps("en", "de", &english, &german, 80.0);
+}
+
+fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAIRS.lines().map(|line| line.split_once('\t').unwrap())
+}
+
+/// Translates as somebody does who has just cloned the repository, and compares.
+fn keeps(from: &str, to: &str, sources: &[&str], references: &[&str], least: f64) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
+        .args(["translate", "--from", from, "--to", to])
+        .current_dir(root)
+        .env_remove("PADIR_MODELS")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all((sources.join("\n") + "\n").as_bytes()).unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), sources.len(), "a line for a line");
+    let references = References::new(&[references]).unwrap();
+    let found = corpus_score(&Chrf::default(), &lines, &references).unwrap().value;
+    assert!(
+        found >= least,
+        "chrF {found:.1} from {from} into {to}, which was above {least}:\n{said}"
+    );
+}
