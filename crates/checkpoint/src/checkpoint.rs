@@ -109,6 +109,11 @@ impl Checkpoint {
         &self.generation
     }
 
+    /// Whether its matrices are kept in 8 bits.
+    pub fn is_quantised(&self) -> bool {
+        self.tensors.tensors().any(|tensor| tensor.dtype == Dtype::I8)
+    }
+
     /// A parameter, row by row, all numbers finite; a view of the file where possible. Costs one
     /// pass over it.
     ///

@@ -304,7 +304,12 @@ fn a_quantised_model_translates_like_the_original_in_8_bits() {
         assert!(3 * bytes("bytes") < bytes("bytes_before"), "{report}");
         let whole = house.translate(&["--model", model, "--int8"], SENTENCES);
         assert_eq!(house.translate(&["--model", "small", "--int8"], SENTENCES), whole, "{model}");
-        assert_eq!(house.translate(&["--model", "small"], SENTENCES).lines().count(), 6);
+        assert_eq!(
+            house.translate(&["--model", "small"], SENTENCES),
+            whole,
+            "{model}, as it is kept"
+        );
+        assert_eq!(house.translate(&["--model", "small", "--f32"], SENTENCES).lines().count(), 6);
         fs::remove_dir_all(house.path("small")).unwrap();
     }
 }

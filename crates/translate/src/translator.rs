@@ -22,8 +22,8 @@ use crate::translation::Translation;
 /// How a translator works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The arithmetic of the engine.
-    pub precision: Precision,
+    /// The arithmetic of the engine; none for that of the model's file.
+    pub precision: Option<Precision>,
     /// Threads of one step.
     pub threads: usize,
     /// Whether only tokens of the model's shortlist compete.
@@ -32,7 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { precision: Precision::F32, threads: 1, shortlist: false }
+        Self { precision: None, threads: 1, shortlist: false }
     }
 }
 
@@ -81,7 +81,8 @@ impl Translator {
             let directory = directory.to_owned();
             return Err(TranslateError::TooManyIds { directory, ids, known });
         }
-        let engine = Engine::load(&checkpoint, options.precision)?;
+        let stored = if checkpoint.is_quantised() { Precision::Int8 } else { Precision::F32 };
+        let engine = Engine::load(&checkpoint, options.precision.unwrap_or(stored))?;
         let shortlist = if options.shortlist {
             Some(Arc::new(Shortlist::load(directory.join(SHORTLIST), &vocabulary)?))
         } else {

@@ -11,9 +11,13 @@ use crate::hint::WithHint;
 /// How a model computes.
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct Arithmetic {
-    /// Compute with 8-bit weights: faster and smaller, at a small loss of quality.
+    /// Compute with 8-bit weights: faster and smaller, at a small loss of quality [default for models that are kept so].
     #[arg(long)]
     int8: bool,
+
+    /// Compute in single precision [default for all other models].
+    #[arg(long, conflicts_with = "int8")]
+    f32: bool,
 
     /// Let only tokens compete that `padir shortlist` found for each text: faster, at a small loss of quality.
     #[arg(long)]
@@ -21,14 +25,13 @@ pub(crate) struct Arithmetic {
 }
 
 impl Arithmetic {
-    /// The numbers it computes with, in words.
-    pub(crate) fn precision(self) -> &'static str {
-        if self.int8 { "int8" } else { "f32" }
-    }
-
     /// Opens a model, or says what can be done about it.
     pub(crate) fn open(self, directory: &Path, threads: usize) -> Result<Translator> {
-        let precision = if self.int8 { Precision::Int8 } else { Precision::F32 };
+        let precision = match (self.int8, self.f32) {
+            (true, _) => Some(Precision::Int8),
+            (_, true) => Some(Precision::F32),
+            _ => None,
+        };
         let options = Options { precision, threads, shortlist: self.shortlist };
         let opened = Translator::open(directory, options);
         let advice = match &opened {

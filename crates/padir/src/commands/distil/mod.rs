@@ -314,7 +314,7 @@ impl Distil {
         ensure!(pairs > 0, "there are no pairs to distil");
         let task = Task {
             model: hash_model(&self.model, self.arithmetic.shortlist)?,
-            precision: self.arithmetic.precision(),
+            precision: translator.engine().precision().to_string(),
             decoding: translator.decoding().clone(),
             nbest: self.nbest.into(),
             part: self.labour.part as usize,

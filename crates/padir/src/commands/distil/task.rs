@@ -23,7 +23,7 @@ pub(super) struct Task {
     /// The hash of every file of the model that matters.
     pub(super) model: BTreeMap<&'static str, Sha256>,
     /// The engine's arithmetic.
-    pub(super) precision: &'static str,
+    pub(super) precision: String,
     /// How the model decodes, all defaults resolved.
     pub(super) decoding: Decoding,
     /// Most translations of a source.

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use padir_base::file::write_atomically;
+use padir_engine::Precision;
 use padir_score::Tokenizer;
 use padir_text::Pair;
 use padir_translate::{Decoding, Text, Translator};
@@ -118,7 +119,7 @@ impl Evaluate {
             console.note(format!("{name}: BLEU {:.2} in {:.1} s", figures.bleu, figures.seconds));
             rows.push((name, decoding, figures));
         }
-        self.show(console, &pairs, &scores, &rows)
+        self.show(console, &pairs, &scores, translator.engine().precision(), &rows)
     }
 
     fn translate(
@@ -154,6 +155,7 @@ impl Evaluate {
         console: &Console,
         all: &[Pair],
         scores: &Scores<'_>,
+        precision: Precision,
         rows: &[(String, Decoding, Figures)],
     ) -> Result<()> {
         if console.wants_json() {
@@ -163,7 +165,7 @@ impl Evaluate {
                 .collect();
             return console.print_json(&json!({
                 "model": { "directory": self.model, "files": hash_model(&self.model, self.arithmetic.shortlist)? },
-                "precision": self.arithmetic.precision(),
+                "precision": precision.to_string(),
                 "shortlist": self.arithmetic.shortlist,
                 "pairs": all.len(),
                 "corpus": scores.hash(),

@@ -18,12 +18,12 @@ use crate::hint::WithHint;
 
 /// Store a model with 8-bit weights.
 ///
-/// Matrices become whole numbers with a scale for each row; what is small stays as it is. With --int8 the result translates
+/// Matrices become whole numbers with a scale for each row; what is small stays as it is. The result translates
 /// exactly like the original does with --int8, and loads faster. It can be opened like any other model.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir quantize runs/en-de/best --output models/en-de
-  padir translate --model models/en-de --int8 \"Two men are talking.\"
+  padir translate --model models/en-de \"Two men are talking.\"
   padir quantize runs/en-de/best --output models/en-de --set length_penalty=1.2 --card card.toml --evaluation test.json")]
 pub(crate) struct Quantize {
     /// The model's directory.
