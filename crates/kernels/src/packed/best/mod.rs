@@ -35,7 +35,7 @@ const BLOCK: usize = PANELS * PANEL;
 /// Rows whose logits of a block are computed together: 48 KB.
 const ROWS: usize = 96;
 /// Depths up to this keep the best of a block only; beyond, all logits of a few rows are kept.
-const SHALLOW: usize = 16;
+const SHALLOW: usize = 32;
 /// Most logits that are kept at a time, unless a single row has more.
 const KEPT: usize = 1 << 20;
 /// Most columns that may contend at a time, in all rows: far more than do.
@@ -367,7 +367,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
         fn finds_the_best_with_ties_by_number(
-            seed: u64, rows in 0..8_usize, k in 1..9_usize, n in 1..700_usize, share in 0.0..1.0_f64, shallow in 1..18_usize,
+            seed: u64, rows in 0..8_usize, k in 1..9_usize, n in 1..700_usize, share in 0.0..1.0_f64, shallow in 1..40_usize,
             deep: bool, coarse: bool, kind in 0..3_usize, threads in 1..4_usize,
         ) {
             let (w, x) = (random(seed, n * k, coarse), random(seed ^ 1, rows * k, coarse));
@@ -436,7 +436,7 @@ mod tests {
         for (turn, rows) in [40, 3, 17, 1, 25].into_iter().enumerate() {
             let x = random(10 + turn as u64, rows * k, false);
             for head in &heads {
-                for depth in [1, 7, 20] {
+                for depth in [1, 7, 40] {
                     let found = run_again(&mut best, 2, head, &x, depth, None);
                     assert_eq!(
                         found,

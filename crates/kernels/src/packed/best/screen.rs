@@ -112,8 +112,7 @@ impl Screen {
         for list in found {
             let mut list = open(list);
             list.clear();
-            // As many as there can be, whoever finds them: memory that is not written to costs nothing.
-            list.reserve(rows * head.outputs());
+            list.reserve(most_hits(rows, head.outputs()));
         }
         visit(partials, tools, head.coarse(), scale, x, |seen| {
             let panel = seen.first as usize / PANEL;
@@ -149,7 +148,7 @@ impl Screen {
             *end = sum;
         }
         hits.clear();
-        hits.reserve(rows * columns);
+        hits.reserve(most_hits(rows, columns));
         hits.resize(count, Hit::default());
         for list in found.iter_mut() {
             for hit in list.get_mut().unwrap_or_else(PoisonError::into_inner) {
@@ -159,6 +158,12 @@ impl Screen {
             }
         }
     }
+}
+
+/// Room for as many hits as there can be, whoever finds them, so that lists never grow later; no more than 12 MB, which only models that say
+/// nothing exceed. Memory that is not written to costs nothing.
+fn most_hits(rows: usize, columns: usize) -> usize {
+    (rows * columns).min(1 << 20)
 }
 
 /// The list of a worker, whatever a panic left in it.
