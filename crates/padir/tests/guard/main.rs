@@ -2,9 +2,8 @@
 //! it, or what it is run with, cannot pass.
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use padir_score::{Chrf, References, corpus_score};
 
@@ -24,19 +23,13 @@ fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Translates as somebody does who has just cloned the repository, and compares.
 fn keeps(from: &str, to: &str, sources: &[&str], references: &[&str], least: f64) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
+    let output = Command::new(env!("CARGO_BIN_EXE_padir"))
         .args(["translate", "--from", from, "--to", to])
+        .args(sources)
         .current_dir(root)
         .env_remove("PADIR_MODELS")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+        .output()
         .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all((sources.join("\n") + "\n").as_bytes()).unwrap();
-    drop(input);
-    let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = said.lines().collect();
