@@ -272,7 +272,7 @@ impl Settings {
         }
     }
 
-    /// The same settings with all shortcuts: no more lengths than have half of the probability, only the better half of
+    /// The same settings with shortcuts: no more lengths than have half of the probability, only the better half of
     /// those that are left after each step, and no step for what is certain already. Sooner, at some loss of quality:
     /// the scores of a first step, made from random tokens, say little about the last.
     #[must_use]

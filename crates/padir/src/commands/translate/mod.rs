@@ -157,7 +157,7 @@ impl Translate {
 /// All or none of what is beyond the paper.
 #[derive(clap::Args)]
 pub(crate) struct Shortcuts {
-    /// Refine with all shortcuts: fewer lengths, half of them after each step, no step for what is certain. Costs some quality.
+    /// Refine with shortcuts: fewer lengths, half of them after each step, no step for what is certain. Costs some quality.
     #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
     fast: bool,
 
