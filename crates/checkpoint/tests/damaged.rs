@@ -67,6 +67,15 @@ fn the_undamaged_file_is_read() {
     assert_eq!(open_with(&VALID.bytes).as_ref(), Ok(&VALID.tensors));
 }
 
+#[test]
+fn a_damaged_name_of_the_checksums_is_an_error() {
+    let mut damaged = VALID.bytes.clone();
+    let key = damaged.windows(5).position(|window| window == b"xxh64").unwrap();
+    damaged[key] = b'y';
+    *damaged.last_mut().unwrap() ^= 1;
+    assert!(open_with(&damaged).is_err());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 

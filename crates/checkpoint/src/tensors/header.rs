@@ -177,6 +177,10 @@ fn read_checksums(
     let damaged =
         || TensorFault::Header(format!("its {} is not a checksum for each tensor", checksum::KEY));
     let text = metadata.get(checksum::KEY);
+    // A damaged key must not make us read damaged weights unchecked.
+    if text.is_none() && metadata.values().any(|text| checksum::resembles(text, tensors)) {
+        return Err(damaged());
+    }
     text.map(|text| checksum::split(text, tensors).ok_or_else(damaged)).transpose()
 }
 
