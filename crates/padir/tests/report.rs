@@ -96,6 +96,14 @@ each = { seed = [1, 2] }
 run = ["train", "padir.toml", "--resume-or-begin", "--set", "run.dir=padir-seed{seed}", "--set", "run.seed={seed}"]
 
 [[stage]]
+name = "tune"
+run = [
+    "evaluate", "--model", "padir-seed1/best", "corpus/dev.de", "corpus/dev.en", "--steps", "3", "--lengths", "2",
+    "--length-penalty", "1,2.5", "--json",
+]
+stdout = "dev.json"
+
+[[stage]]
 name = "evaluate-teacher"
 run = ["evaluate", "--model", "teacher/best", "corpus/test.de", "corpus/test.en", "--beam", "1,2", "--outputs", "test/teacher", "--json"]
 outputs = ["test/teacher"]
@@ -191,6 +199,8 @@ fn a_recipe_becomes_a_page() {
         "| stutter per 1000 words | ",
         "| teacher | beam 2 | f32 | ",
         "| padir | steps 3, lengths 2 | f32 | ",
+        "#### dev.de, dev.en, 10 pairs (`",
+        "| padir | steps 3, lengths 2, α 2.5 | f32 | ",
         " ± ",
         "![BLEU by steps](page/out-steps.svg)",
         "<details><summary>padir-seed1</summary>",
@@ -206,7 +216,7 @@ fn a_recipe_becomes_a_page() {
     }
     let chapters: Value =
         serde_json::from_str(&succeed(home, &["report", "out", "--json"])).unwrap();
-    assert_eq!(chapters[0]["evaluations"].as_array().unwrap().len(), 3);
+    assert_eq!(chapters[0]["evaluations"].as_array().unwrap().len(), 4);
     again(home);
 }
 

@@ -16,6 +16,12 @@ fn english_becomes_german() {
     keeps("en", "de", &english, &german, 80.0);
 }
 
+#[test]
+fn german_becomes_english() {
+    let (english, german): (Vec<&str>, Vec<&str>) = pairs().unzip();
+    keeps("de", "en", &german, &english, 80.0);
+}
+
 fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
     PAIRS.lines().map(|line| line.split_once('\t').unwrap())
 }

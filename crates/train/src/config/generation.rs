@@ -15,8 +15,10 @@ impl DecodeConfig {
         let most = self.max_length as usize;
         match usual.method {
             Method::Beam(_) => {
-                let beam =
-                    BeamSearch { num_beams: self.beam.max(1) as usize, length_penalty: ALPHA };
+                let beam = BeamSearch {
+                    num_beams: self.beam.max(1) as usize,
+                    length_penalty: self.length_penalty.unwrap_or(ALPHA),
+                };
                 GenerationConfig { max_length: most, method: Method::Beam(beam) }
             }
             Method::Refine(refinement) => {
@@ -25,6 +27,7 @@ impl DecodeConfig {
                     lengths: self.lengths.max(1) as usize,
                     remask_stutter: self.drop_repeats,
                     drop_unchanged: self.drop_repeats,
+                    length_penalty: self.length_penalty.or(refinement.length_penalty),
                     ..refinement
                 };
                 let max_length = most.min(usual.max_length);
@@ -48,6 +51,7 @@ mod tests {
             lengths: 3,
             beam: 2,
             max_length: 1000,
+            length_penalty: Some(2.5),
             drop_repeats: false,
         };
         for kind in [DecoderKind::Causal, DecoderKind::Parallel] {
@@ -56,10 +60,12 @@ mod tests {
             match found.method {
                 Method::Beam(beam) => {
                     assert_eq!((found.max_length, beam.num_beams), (1000, 2));
+                    assert_eq!(Some(beam.length_penalty), settings.length_penalty);
                 }
                 Method::Refine(refine) => {
                     assert_eq!((found.max_length, refine.steps, refine.lengths), (128, 7, 3));
                     assert!(!refine.remask_stutter && !refine.drop_unchanged);
+                    assert_eq!(refine.length_penalty, settings.length_penalty);
                 }
             }
             let again = GenerationConfig::from_json(&found.to_json(&model), &model);

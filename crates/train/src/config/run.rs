@@ -56,6 +56,9 @@ pub struct DecodeConfig {
     pub beam: u32,
     /// The longest translation, its end included.
     pub max_length: u32,
+    /// α of the length penalty ((5 + n)/6)^α that scores are divided by; nothing is what decoders do anyway: 0.6 from left to right, and
+    /// none for the lengths that a parallel one compares.
+    pub length_penalty: Option<f64>,
     /// Whether a parallel decoder drops a token that equals the one before it.
     pub drop_repeats: bool,
 }
@@ -160,6 +163,7 @@ impl DecodeConfig {
             lengths: section.count("lengths", 1..=1000).unwrap_or(5),
             beam: section.count("beam", 1..=1000).unwrap_or(1),
             max_length: section.count("max_length", 1..=1 << 16).unwrap_or(128),
+            length_penalty: section.real("length_penalty", "a number, at least 0", |x| x >= 0.0),
             drop_repeats: section.switch("drop_repeats", true),
         };
         section.finish();

@@ -1,15 +1,15 @@
 //! Beam search from left to right; a width of 1 is greedy.
 //!
-//! A hypothesis of n tokens, its end included, has score log p / ((5 + n)/6)^0.6.
+//! A hypothesis of n tokens, its end included, has score log p / ((5 + n)/6)^α.
 
 use std::sync::Arc;
 
 use padir_base::TokenId;
 use padir_model::{Encoded, Network, Pass, Sentences, ops};
 
-use super::{Decoding, Translation};
+use super::{Decoding, Translation, normalised};
 
-/// The exponent of the length penalty.
+/// The exponent of the length penalty if nothing else is asked for.
 pub(crate) const ALPHA: f64 = 0.6;
 
 /// A beginning of a translation.
@@ -27,10 +27,8 @@ struct Search {
     ended: usize,
     /// The most tokens, the end included.
     limit: usize,
-}
-
-fn normalised(log_p: f32, length: usize) -> f32 {
-    log_p / ((5.0 + length as f32) / 6.0).powf(ALPHA as f32)
+    /// The exponent of the length penalty.
+    alpha: f64,
 }
 
 /// Nothing if the work was stopped.
@@ -44,10 +42,11 @@ pub(super) fn search(
     let width = how.settings.beam.max(1) as usize;
     let empty = Prefix { tokens: Vec::new(), log_p: 0.0 };
     let most = how.settings.max_length as usize;
+    let alpha = how.settings.length_penalty.unwrap_or(ALPHA);
     let start = |length: usize| {
         // Models that know little yet do not know where to end.
         let limit = most.min(2 * length + 10);
-        Search { live: vec![empty.clone()], best: None, ended: 0, limit }
+        Search { live: vec![empty.clone()], best: None, ended: 0, limit, alpha }
     };
     let mut searches: Vec<Search> = sources.rows.lengths().map(start).collect();
     for length in 1..=most {
@@ -121,8 +120,10 @@ impl Search {
         // Log-probabilities only fall, and the penalty favours length: nothing better can come than the best
         // prefix as it is, at the greatest length. Greedy search ends with its first end.
         let length = if width == 1 { length } else { self.limit };
-        let hope =
-            self.live.first().map_or(f32::NEG_INFINITY, |prefix| normalised(prefix.log_p, length));
+        let hope = self
+            .live
+            .first()
+            .map_or(f32::NEG_INFINITY, |prefix| normalised(prefix.log_p, length, self.alpha));
         if self.ended >= width && self.best.as_ref().is_some_and(|(score, _)| *score >= hope) {
             self.live.clear();
         }
@@ -130,7 +131,7 @@ impl Search {
 
     fn end(&mut self, tokens: &[u32], log_p: f32, length: usize) {
         self.ended += 1;
-        let score = normalised(log_p, length);
+        let score = normalised(log_p, length, self.alpha);
         if self.best.as_ref().is_none_or(|(best, _)| score > *best) {
             self.best = Some((score, tokens.to_vec()));
         }

@@ -35,6 +35,11 @@ impl Decoding<'_> {
     }
 }
 
+/// A log-probability, made comparable with those of other lengths.
+fn normalised(log_p: f32, length: usize, alpha: f64) -> f32 {
+    log_p / ((5.0 + length as f32) / 6.0).powf(alpha as f32)
+}
+
 /// What came of a sentence, without ends and padding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Translation {

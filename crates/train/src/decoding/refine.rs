@@ -1,15 +1,15 @@
 //! Refinement of all positions at once.
 //!
 //! Each of the likeliest lengths starts from initial tokens and its end; a step replaces every position by its likeliest token;
-//! a sentence that no longer changes is done. The length with the largest Σ log p wins. Ends and padding are then dropped and, if it
-//! is asked for, immediate repetitions.
+//! a sentence that no longer changes is done. The length n with the largest Σ log p / ((5 + n)/6)^α wins; α is 0 if it is not set.
+//! Ends and padding are then dropped and, if it is asked for, immediate repetitions.
 
 use padir_base::TokenId;
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{InitialTokens, ModelConfig};
 use padir_model::{Network, Pass, Sentences};
 
-use super::{Decoding, Translation};
+use super::{Decoding, Translation, normalised};
 
 /// A translation of one length.
 #[derive(Clone, Debug)]
@@ -66,10 +66,12 @@ pub(super) fn refine(
             draft.tokens = tokens;
         }
     }
+    let alpha = how.settings.length_penalty.unwrap_or(0.0);
+    let score = |draft: &Draft| normalised(draft.log_p, draft.tokens.len(), alpha);
     let mut best: Vec<Option<&Draft>> = vec![None; sources.rows.len()];
     for draft in &drafts {
         let place = &mut best[draft.sentence];
-        if place.is_none_or(|old| draft.log_p > old.log_p) {
+        if place.is_none_or(|old| score(draft) > score(old)) {
             *place = Some(draft);
         }
     }

@@ -6,7 +6,7 @@ use padir_base::random::Seed;
 use padir_model::Network;
 use padir_text::vocab::Vocabulary;
 use padir_train::data;
-use padir_train::decoding::{Decoding, translate};
+use padir_train::decoding::{Decoding, Translation, translate};
 use padir_train::objective;
 use padir_train::record::Kind;
 use padir_train::state;
@@ -44,7 +44,7 @@ fn an_evaluation_that_was_missed_is_made_when_the_run_goes_on() {
 }
 
 #[test]
-fn evaluations_end_when_they_are_stopped_and_drop_repetitions_on_request() {
+fn evaluations_end_when_they_are_stopped_and_follow_their_settings() {
     let folder = folder();
     for kind in ["ar", "padir"] {
         let config = config(folder.path(), kind, &["run.decode.lines=4"]);
@@ -74,6 +74,11 @@ fn evaluations_end_when_they_are_stopped_and_drop_repetitions_on_request() {
             }
             assert_eq!(dropped.tokens, expected, "{kind}");
         }
+        // The longest of the lengths tried wins if length is all that counts.
+        how.settings.length_penalty = Some(50.0);
+        let longest = decode(how).unwrap();
+        let tokens = |all: &[Translation]| all.iter().map(|one| one.raw.len()).sum::<usize>();
+        assert_eq!(tokens(&longest) > tokens(&kept), kind == "padir", "{kind}");
         let found = set.evaluate(&network, objective.as_ref(), how, &vocabulary).unwrap();
         let names: Vec<&str> = found.scores.iter().map(|(name, _)| *name).collect();
         let expected = ["bleu", "chrf", "exact_match", "stutter", "stutter_left"];

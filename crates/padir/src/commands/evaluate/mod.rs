@@ -13,7 +13,8 @@ use anyhow::{Context, Result, ensure};
 use padir_base::file::write_atomically;
 use padir_engine::Precision;
 use padir_score::Tokenizer;
-use padir_text::Pair;
+use padir_text::origin::Origin;
+use padir_text::{Corpus, Pair};
 use padir_translate::{Decoding, Text, Translator};
 use serde_json::json;
 
@@ -38,7 +39,8 @@ use variant::Variant;
   padir evaluate --model runs/padir/best test.en test.de
   padir evaluate --model runs/padir/best test.en test.de --steps 1,2,4,10 --lengths 1,5 --int8 --json > padir.json
   padir evaluate --model runs/teacher/best test.en test.de --beam 1,5 --outputs teacher-outputs
-  padir evaluate --model runs/padir/best test.en test.de --set length_penalty=1.0 --fast")]
+  padir evaluate --model runs/padir/best dev.en dev.de --lengths 3,5 --length-penalty 1,2,3,4,5    # to choose by
+  padir evaluate --model runs/padir/best test.en test.de --length-penalty 3 --fast")]
 pub(crate) struct Evaluate {
     /// The model's directory.
     #[arg(long, short, value_name = "DIR")]
@@ -83,6 +85,10 @@ struct DecodingArgs {
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     beam: Vec<usize>,
 
+    /// How much longer translations are favoured: α of the length penalty; several between commas.
+    #[arg(long, value_name = "α,…", value_delimiter = ',')]
+    length_penalty: Vec<f64>,
+
     /// Change any other setting of the decoder.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -119,7 +125,8 @@ impl Evaluate {
             console.note(format!("{name}: BLEU {:.2} in {:.1} s", figures.bleu, figures.seconds));
             rows.push((name, decoding, figures));
         }
-        self.show(console, &pairs, &scores, translator.engine().precision(), &rows)
+        let texts: Vec<String> = corpora.iter().flat_map(Corpus::files).map(name_of).collect();
+        self.show(console, &texts, &pairs, &scores, translator.engine().precision(), &rows)
     }
 
     fn translate(
@@ -153,6 +160,7 @@ impl Evaluate {
     fn show(
         &self,
         console: &Console,
+        texts: &[String],
         all: &[Pair],
         scores: &Scores<'_>,
         precision: Precision,
@@ -168,6 +176,7 @@ impl Evaluate {
                 "precision": precision.to_string(),
                 "shortlist": self.arithmetic.shortlist,
                 "pairs": all.len(),
+                "texts": texts,
                 "corpus": scores.hash(),
                 "signatures": scores.signatures(),
                 "rows": rows,
@@ -215,6 +224,12 @@ struct Trial {
     steps: usize,
     seconds: f64,
     foretold: Foretold,
+}
+
+/// A file's name without its place.
+fn name_of(file: &Origin) -> String {
+    let path = file.path();
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 fn write_lines(directory: &Path, name: &str, lines: &[String]) -> Result<()> {

@@ -1,5 +1,7 @@
 //! The settings to try.
 
+use std::fmt::Write;
+
 use anyhow::{Result, bail};
 use padir_translate::{Decoding, Translator};
 
@@ -33,8 +35,16 @@ impl DecodingArgs {
             for lengths in choices(&self.lengths) {
                 for beam in choices(&self.beam) {
                     let counts = [("steps", steps), ("lengths", lengths), ("num_beams", beam)];
-                    let decoding = self.shortcuts.resolve(own, counts, &self.set)?;
-                    variants.push(Variant { name: name(&decoding), decoding });
+                    for penalty in choices(&self.length_penalty) {
+                        let mut set = self.set.clone();
+                        set.extend(penalty.map(|penalty| format!("length_penalty={penalty}")));
+                        let decoding = self.shortcuts.resolve(own, counts, &set)?;
+                        let mut name = name(&decoding);
+                        if let Some(penalty) = penalty.filter(|_| self.length_penalty.len() > 1) {
+                            let _ = write!(name, ".penalty{penalty}");
+                        }
+                        variants.push(Variant { name, decoding });
+                    }
                 }
             }
         }
@@ -43,7 +53,7 @@ impl DecodingArgs {
 }
 
 /// What is listed, or what there is anyway.
-fn choices(list: &[usize]) -> Vec<Option<usize>> {
+fn choices<T: Copy>(list: &[T]) -> Vec<Option<T>> {
     if list.is_empty() { vec![None] } else { list.iter().copied().map(Some).collect() }
 }
 

@@ -16,6 +16,9 @@ pub(in crate::commands) struct Evaluation {
     pub(in crate::commands) precision: String,
     pub(in crate::commands) shortlist: bool,
     pub(in crate::commands) pairs: usize,
+    /// The files' names.
+    #[serde(default)]
+    pub(in crate::commands) texts: Vec<String>,
     /// The hash of what was translated.
     pub(in crate::commands) corpus: Sha256,
     pub(in crate::commands) signatures: BTreeMap<String, String>,
@@ -149,6 +152,11 @@ impl Group<'_> {
     /// `f32` or `int8`.
     pub(super) fn precision(&self) -> &str {
         &self.first.precision
+    }
+
+    /// The names of the files of sources and references.
+    pub(super) fn texts(&self) -> &[String] {
+        &self.first.texts
     }
 
     /// Pairs translated.

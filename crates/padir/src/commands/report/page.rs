@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::chapter::Chapter;
-use super::evaluation::{groups, peculiarities};
+use super::evaluation::{Group, groups, peculiarities};
 use super::figures::Gallery;
 use super::latency::Latencies;
 use super::paper;
@@ -127,7 +127,36 @@ impl Page {
         if chapter.evaluations.is_empty() {
             return;
         }
-        self.line("\n### Test set\n");
+        self.line("\n### Scores");
+        let all = groups(&chapter.evaluations);
+        let mut corpora: Vec<String> = Vec::new();
+        for group in &all {
+            if !corpora.contains(&group.corpus()) {
+                corpora.push(group.corpus());
+            }
+        }
+        for corpus in corpora {
+            let alike: Vec<&Group<'_>> = all.iter().filter(|g| g.corpus() == corpus).collect();
+            self.scores_on(&corpus, &alike, &all);
+        }
+        self.line(
+            "\nSteps are those until nothing changed, or tokens from left to right, on average.\n",
+        );
+        let mut signatures: Vec<&String> =
+            chapter.evaluations.iter().flat_map(|e| e.signatures.values()).collect();
+        signatures.sort();
+        signatures.dedup();
+        for signature in signatures {
+            self.line(&format!("- `{signature}`"));
+        }
+    }
+
+    /// What models make of one test set.
+    fn scores_on(&mut self, corpus: &str, alike: &[&Group<'_>], all: &[Group<'_>]) {
+        let (texts, pairs) = alike.first().map_or((&[][..], 0), |g| (g.texts(), g.pairs()));
+        let names: Vec<String> = texts.iter().map(|name| format!("{name}, ")).collect();
+        let pairs = grouped(pairs as u64);
+        self.line(&format!("\n#### {}{pairs} pairs (`{corpus}…`)\n", names.concat()));
         let head = [
             "model",
             "setting",
@@ -141,12 +170,11 @@ impl Page {
             "length foretold %",
             "among those tried %",
         ];
-        let all = groups(&chapter.evaluations);
-        let rows = all.iter().map(|group| {
+        let rows = alike.iter().map(|group| {
             vec![
                 group.label.clone(),
                 std::iter::once(setting(group.setting))
-                    .chain(peculiarities(group, &all))
+                    .chain(peculiarities(group, all))
                     .collect::<Vec<_>>()
                     .join(", "),
                 group.precision().to_owned(),
@@ -161,33 +189,6 @@ impl Page {
             ]
         });
         self.table(&head, rows);
-        self.line(
-            "\nSteps are those until nothing changed, or tokens from left to right, on average. Test sets, by their hashes:\n",
-        );
-        let mut corpora: Vec<(String, usize)> = Vec::new();
-        for group in &all {
-            if !corpora.iter().any(|(hash, _)| *hash == group.corpus()) {
-                corpora.push((group.corpus(), group.pairs()));
-            }
-        }
-        let several = corpora.len() > 1;
-        for (hash, pairs) in &corpora {
-            let rows: Vec<String> = (1..)
-                .zip(&all)
-                .filter(|(_, group)| several && group.corpus() == *hash)
-                .map(|(row, _)| row.to_string())
-                .collect();
-            let rows = if several { format!(", rows {}", rows.join(", ")) } else { String::new() };
-            self.line(&format!("- `{hash}…`: {} pairs{rows}", grouped(*pairs as u64)));
-        }
-        let mut signatures: Vec<&String> =
-            chapter.evaluations.iter().flat_map(|e| e.signatures.values()).collect();
-        signatures.sort();
-        signatures.dedup();
-        self.line("");
-        for signature in signatures {
-            self.line(&format!("- `{signature}`"));
-        }
     }
 
     fn latencies(&mut self, latencies: &Latencies) {
@@ -274,9 +275,11 @@ fn without_places(config: &str) -> String {
     quoted.collect::<Vec<_>>().join("\"")
 }
 
-/// `steps4.lengths5` in words.
+/// `steps4.lengths5.penalty3` in words.
 fn setting(name: &str) -> String {
-    name.replace("steps", "steps ").replace(".lengths", ", lengths ").replace("beam", "beam ")
+    let words =
+        [("steps", "steps "), (".lengths", ", lengths "), ("beam", "beam "), (".penalty", ", α ")];
+    words.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to))
 }
 
 #[cfg(test)]
