@@ -14,7 +14,8 @@ use padir_engine::{Engine, Precision, Session, Threads};
 use padir_model::{Device, Network, Pass, Sentences};
 use proptest::prelude::*;
 
-const VOCABULARY: usize = 150;
+/// Few tokens, and as many as the engine searches in 8 bits first.
+const VOCABULARIES: [usize; 2] = [150, 1100];
 /// Candidates that are compared.
 const DEPTH: usize = 10;
 
@@ -26,10 +27,11 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
         Just(LengthPredictor::Oracle),
     ];
-    (any::<[bool; 4]>(), length, 1..3_usize, 1..3_usize).prop_map(
-        |([parallel, positional, learned, tied], length, encoder, decoder)| {
+    let vocabulary = prop::sample::select(&VOCABULARIES[..]);
+    (any::<[bool; 4]>(), length, vocabulary, 1..3_usize, 1..3_usize).prop_map(
+        |([parallel, positional, learned, tied], length, vocabulary, encoder, decoder)| {
             let kind = if parallel { DecoderKind::Parallel } else { DecoderKind::Causal };
-            let mut config = ModelConfig::preset(Preset::Tiny, VOCABULARY, kind);
+            let mut config = ModelConfig::preset(Preset::Tiny, vocabulary, kind);
             (config.d_model, config.d_kv, config.num_heads, config.d_ff) = (24, 10, 3, 40);
             (config.num_layers, config.num_decoder_layers) = (encoder, decoder);
             config.tie_word_embeddings = tied;
@@ -62,8 +64,8 @@ fn checkpoint(config: &ModelConfig, seed: u64) -> (tempfile::TempDir, Checkpoint
     (directory, checkpoint)
 }
 
-fn sentences(stream: &mut Stream, lengths: &[usize]) -> Vec<Vec<u32>> {
-    let token = |stream: &mut Stream| stream.below(VOCABULARY as u64) as u32;
+fn sentences(stream: &mut Stream, vocabulary: usize, lengths: &[usize]) -> Vec<Vec<u32>> {
+    let token = |stream: &mut Stream| stream.below(vocabulary as u64) as u32;
     lengths.iter().map(|&n| (0..n).map(|_| token(stream)).collect()).collect()
 }
 
@@ -104,6 +106,67 @@ fn engine_answers(session: &mut Session, rows: &[Vec<u32>], parallel: bool) -> V
     all
 }
 
+/// Compares what both say of sentences, up to an error of ln p.
+fn compare(
+    checkpoint: &Checkpoint,
+    seed: u64,
+    lengths: &[(usize, usize)],
+    precisions: &[(Precision, f64)],
+) {
+    let config = checkpoint.config();
+    let vocabulary = config.symbols.vocab_size;
+    let network = Network::build(config, &Device::flex(), |_, parameter| {
+        checkpoint.tensor(&parameter.name).unwrap().into_owned()
+    })
+    .unwrap();
+    let mut stream = Seed(seed).stream(Purpose::Synthesis, 1);
+    let (sources, targets): (Vec<usize>, Vec<usize>) = lengths.iter().copied().unzip();
+    let sources = sentences(&mut stream, vocabulary, &sources);
+    let targets = sentences(&mut stream, vocabulary, &targets);
+    let pass = Pass::evaluation(true);
+    let encoded = network.encode(&pass, &Sentences::new(sources.iter().map(Vec::as_slice)));
+    let read = Sentences::new(targets.iter().map(Vec::as_slice));
+    let whole = network.top(&network.decode(&pass, &read, &encoded), vocabulary);
+    let foretold = network.foretell(&encoded, 4);
+
+    for &(precision, tolerance) in precisions {
+        let engine = Engine::load(checkpoint, precision).unwrap();
+        let mut session = engine.session(Threads::new(2));
+        let given: Vec<Vec<TokenId>> = sources.iter().map(|row| ids(row)).collect();
+        session.encode(&given.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
+        let answers = engine_answers(&mut session, &targets, config.parallel().is_some());
+        assert_eq!(answers.len(), whole.len());
+        for (answers, whole) in answers.iter().zip(&whole) {
+            for (rank, one) in answers.iter().enumerate() {
+                let truth = whole.iter().find(|(token, _)| *token == one.token.0).unwrap().1;
+                let error = (one.log_prob - f64::from(truth)).abs();
+                assert!(error < tolerance, "{precision:?} {rank}: {one:?} {truth}");
+                let error = (one.log_prob - f64::from(whole[rank].1)).abs();
+                assert!(error < tolerance, "{precision:?} rank {rank}");
+            }
+        }
+        for (context, foretold) in foretold.iter().enumerate() {
+            let lengths = session.lengths(context, 4);
+            assert_eq!(lengths.len(), foretold.len());
+            if precision == Precision::F32 {
+                for (ours, theirs) in lengths.iter().zip(foretold) {
+                    let error = (ours.1 - f64::from(theirs.1)).abs();
+                    assert!(error < 1e-3, "{lengths:?} {foretold:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The translator in the box, as everybody has it.
+#[test]
+fn the_engine_answers_as_a_network_that_has_learnt() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tatoeba-en-de");
+    let checkpoint = Checkpoint::open(path).unwrap();
+    let lengths = [(1, 2), (9, 10), (14, 12), (5, 3)];
+    compare(&checkpoint, 1, &lengths, &[(Precision::F32, 0.02)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
@@ -111,42 +174,9 @@ proptest! {
         config in configs(), seed: u64, lengths in prop::collection::vec((1..9_usize, 1..11_usize), 1..5),
     ) {
         let (_directory, checkpoint) = checkpoint(&config, seed);
-        let network = Network::build(&config, &Device::flex(), |_, parameter| {
-            checkpoint.tensor(&parameter.name).unwrap().into_owned()
-        }).unwrap();
-        let mut stream = Seed(seed).stream(Purpose::Synthesis, 1);
-        let (sources, targets): (Vec<_>, Vec<_>) = lengths.into_iter().unzip();
-        let (sources, targets) = (sentences(&mut stream, &sources), sentences(&mut stream, &targets));
-        let pass = Pass::evaluation(true);
-        let encoded = network.encode(&pass, &Sentences::new(sources.iter().map(Vec::as_slice)));
-        let states = network.decode(&pass, &Sentences::new(targets.iter().map(Vec::as_slice)), &encoded);
-        let whole = network.top(&states, VOCABULARY);
-        let foretold = network.foretell(&encoded, 4);
-
-        for (precision, tolerance) in [(Precision::F32, 1e-4), (Precision::Int8, 1.0)] {
-            let engine = Engine::load(&checkpoint, precision).unwrap();
-            let mut session = engine.session(Threads::new(2));
-            let given: Vec<Vec<TokenId>> = sources.iter().map(|row| ids(row)).collect();
-            session.encode(&given.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
-            let answers = engine_answers(&mut session, &targets, config.parallel().is_some());
-            prop_assert_eq!(answers.len(), whole.len());
-            for (answers, whole) in answers.iter().zip(&whole) {
-                for (rank, one) in answers.iter().enumerate() {
-                    let truth = whole.iter().find(|(token, _)| *token == one.token.0).unwrap().1;
-                    prop_assert!((one.log_prob - f64::from(truth)).abs() < tolerance, "{:?} {}: {:?} {}", precision, rank, one, truth);
-                    let there = f64::from(whole[rank].1);
-                    prop_assert!((one.log_prob - there).abs() < tolerance, "{:?} rank {}", precision, rank);
-                }
-            }
-            for (context, foretold) in foretold.iter().enumerate() {
-                let lengths = session.lengths(context, 4);
-                prop_assert_eq!(lengths.len(), foretold.len());
-                if precision == Precision::F32 {
-                    for (ours, theirs) in lengths.iter().zip(foretold) {
-                        prop_assert!((ours.1 - f64::from(theirs.1)).abs() < 1e-3, "{:?} {:?}", lengths, foretold);
-                    }
-                }
-            }
-        }
+        // Of many tokens, the improbable ones enter the normalising sum in 8 bits only.
+        let many = config.symbols.vocab_size == VOCABULARIES[1];
+        let tolerance = if many { 0.02 } else { 1e-4 };
+        compare(&checkpoint, seed, &lengths, &[(Precision::F32, tolerance), (Precision::Int8, 1.0)]);
     }
 }

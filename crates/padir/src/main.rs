@@ -13,7 +13,7 @@ use clap::Parser;
 use crate::commands::Command;
 use crate::console::Console;
 
-/// Parallel decoding by iterative refinement: corpora, vocabularies and scores.
+/// Parallel decoding by iterative refinement: corpora, vocabularies, training, translation, scores, and the theory behind them.
 #[derive(Parser)]
 #[command(version, propagate_version = true, max_term_width = 100)]
 struct Cli {

@@ -182,6 +182,54 @@ fn settings_reach_the_decoder() {
     assert_eq!(trace(&["--exact-paper", "--steps", "2", "--lengths", "4"]).1, 4);
     let watched = house.run_any(&["translate", "--model", "padir", "--watch", "one two"], b"");
     assert!(text(&watched.stderr).lines().count() >= 1, "{}", text(&watched.stderr));
+    let refused = house.fail(&["--model", "ar", "--watch", "one two"], b"").1;
+    assert!(refused.contains("--watch shows refinement"), "{refused}");
+    let exact = ["--model", "padir", "--exact-paper", "--set", "prune.rule=halve", "one"];
+    let refused = house.fail(&exact, b"").1;
+    assert!(refused.contains("`prune` is not part"), "{refused}");
+}
+
+#[test]
+fn autoregressive_models_draw_on_request() {
+    let house = House::build();
+    let draw = |more: &[&str]| {
+        let all = ["--model", "ar", "--sample", "--nbest", "3", "--set"];
+        house.translate(&[&all, more].concat(), "one two three\n")
+    };
+    let cold = draw(&["sampling.temperature=0", "--set", "samples=1"]);
+    let greedy =
+        house.translate(&["--model", "ar", "--beam", "1", "--nbest", "1"], "one two three\n");
+    let words = |lines: &str| lines.split(" ||| ").nth(1).unwrap().to_owned();
+    assert_eq!(words(&cold), words(&greedy));
+    let hot = draw(&["sampling.temperature=5"]);
+    assert_eq!(hot.lines().count(), 3, "{hot}");
+    assert_eq!(hot, draw(&["sampling.temperature=5"]), "the seed is the same");
+    assert_ne!(hot, draw(&["sampling.temperature=5", "--set", "seed=1"]));
+    let refused = house.fail(&["--model", "padir", "--sample", "one"], b"").1;
+    assert!(refused.contains("--set temperature=1"), "{refused}");
+}
+
+#[test]
+fn alternatives_differ_and_repeated_lines_are_traced_alike() {
+    let house = House::build();
+    let lines = "one two three\nfour\none two three\n";
+    let list = house.translate(&["--model", "padir", "--lengths", "8", "--nbest", "8"], lines);
+    let mut seen = std::collections::HashSet::new();
+    for line in list.lines() {
+        let (start, _) = line.rsplit_once(" ||| ").unwrap();
+        assert!(seen.insert(start.to_owned()), "twice: {line}");
+    }
+    let trace = |batch: &str| {
+        let options = ["--model", "padir", "--trace", "t.jsonl", "--batch", batch];
+        house.translate(&options, lines);
+        let text = fs::read_to_string(house.path("t.jsonl")).unwrap();
+        let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let apart = trace("1");
+    assert!(apart.iter().any(|line| line.starts_with("{\"line\":3,")), "{apart:?}");
+    assert_eq!(trace("64"), apart);
 }
 
 #[test]
@@ -438,8 +486,15 @@ fn models_are_found_by_their_languages() {
     fs::rename(house.path("padir"), house.path("models/toy-de-en")).unwrap();
     let named = house.translate(&["--model", "models/toy-de-en", "one two"], "");
     assert_eq!(house.translate(&["--from", "de", "--to", "en", "one two"], ""), named);
+    for one in [["--from", "de"], ["--to", "en"]] {
+        assert_eq!(house.translate(&[&one[..], &["one two"]].concat(), ""), named, "{one:?}");
+    }
     let other = house.fail(&["--from", "xx", "one"], b"").1;
+    assert!(other.contains("no model translates from xx"), "{other}");
     assert!(other.contains("models has toy-de-en"), "{other}");
+    fs::rename(house.path("ar"), house.path("models/toy-de-fr")).unwrap();
+    let unclear = house.fail(&["--from", "de", "one"], b"").1;
+    assert!(unclear.contains("models has toy-de-en and toy-de-fr"), "{unclear}");
     let both =
         house.run_any(&["translate", "--model", "models/toy-de-en", "--to", "en", "one"], b"");
     assert_eq!(both.status.code(), Some(2), "{}", text(&both.stderr));

@@ -2,11 +2,14 @@
 
 use padir_checkpoint::{GenerationConfig, InitialTokens, Method, Refinement};
 use padir_decode::autoregression::{Beam, Sample};
-use padir_decode::padir;
+use padir_decode::{Sampling, padir};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::DecodingError;
+
+/// Candidates of a position that take as much room as the position itself.
+const FEW: usize = 256;
 
 /// How to decode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +79,22 @@ impl Decoding {
         self.set_all(&[assignment])
     }
 
+    /// How much room a source token takes, if one of a single hypothesis and few candidates takes 1.
+    pub(crate) fn cost(&self, vocabulary: usize) -> usize {
+        // Sampling looks at all tokens unless it is limited.
+        let all = |sampling: Sampling| !sampling.is_cold() && sampling.top_k.is_none();
+        let (hypotheses, all) = match self {
+            Self::Refine(how) => {
+                let tried = how.lengths.saturating_mul(how.beam_length);
+                (tried.saturating_mul(how.parallel_decodes), all(how.sampling()))
+            }
+            Self::Beam(beam) => (beam.num_beams, false),
+            Self::Sample(sample) => (sample.samples, all(sample.sampling)),
+        };
+        let candidates = if all { vocabulary.div_ceil(FEW) } else { 1 };
+        hypotheses.max(1).saturating_mul(candidates.max(1))
+    }
+
     /// Changes settings one after the other; only the whole must make sense.
     ///
     /// # Errors
@@ -138,6 +157,20 @@ mod tests {
         let Decoding::Refine(settings) = default_of(DecoderKind::Parallel) else { panic!() };
         assert_eq!(*settings, padir::Settings::default());
         assert_eq!(default_of(DecoderKind::Causal), Decoding::Beam(Beam::default()));
+    }
+
+    #[test]
+    fn what_takes_more_room_costs_more() {
+        let mut refined = default_of(DecoderKind::Parallel);
+        refined.set_all(&["lengths=3", "parallel_decodes=2"]).unwrap();
+        assert_eq!(refined.cost(32_000), 6);
+        refined.set("temperature=1").unwrap();
+        assert_eq!(refined.cost(32_000), 6 * 125);
+        refined.set("top_k=10").unwrap();
+        assert_eq!(refined.cost(32_000), 6);
+        assert_eq!(default_of(DecoderKind::Causal).cost(32_000), 5);
+        let sample = Sample { samples: 4, ..Sample::default() };
+        assert_eq!(Decoding::Sample(sample).cost(100), 4);
     }
 
     #[test]

@@ -40,9 +40,9 @@ impl<F: FnMut(Place, Event)> Watcher for F {
     }
 }
 
-/// Translates the numbers of sentences into places.
+/// Translates the numbers of sentences into places: all that ask for the same.
 pub(crate) struct Guide<'a, W> {
-    pub(crate) places: &'a HashMap<u64, Place>,
+    pub(crate) places: &'a HashMap<u64, Vec<Place>>,
     pub(crate) watcher: &'a mut W,
 }
 
@@ -52,8 +52,8 @@ impl<W: Watcher> Observer for Guide<'_, W> {
     }
 
     fn observe(&mut self, event: Event) {
-        if let Some(&place) = self.places.get(&event.sentence) {
-            self.watcher.watch(place, event);
+        for &place in self.places.get(&event.sentence).into_iter().flatten() {
+            self.watcher.watch(place, event.clone());
         }
     }
 }

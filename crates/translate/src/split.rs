@@ -5,7 +5,7 @@
 //! put together again, so that a model sees as much context as it can. Nothing is lost: the parts and the gaps
 //! between them are the text.
 //!
-//! O(n) measures of n characters in all, each of a part of the text.
+//! Every character is looked at a few times, and measured as often.
 
 /// A part of a text, and the white space that follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +34,9 @@ impl Cut {
         }
     }
 
-    /// Whether one may cut before `next`, which comes after `before`.
-    fn allows(self, before: &str, next: char) -> bool {
+    /// Whether one may cut before `next`; `last` is the character before it and before marks that close.
+    fn allows(self, last: Option<char>, next: char) -> bool {
         let spaced = next.is_whitespace();
-        let last = before.trim_end_matches(closes).chars().next_back();
         match self {
             Self::Character => true,
             Self::Word => spaced,
@@ -92,14 +91,7 @@ fn cut(
         return;
     }
     let mut start = 0;
-    let mut places: Vec<usize> = text
-        .char_indices()
-        .skip(1)
-        .filter(|&(place, next)| at.allows(&text[..place], next))
-        .map(|(place, _)| place)
-        .collect();
-    places.push(text.len());
-    for end in places {
+    for end in places(text, at) {
         let piece = &text[start..end];
         let bare = piece.trim_start();
         let from = end - bare.len();
@@ -118,6 +110,22 @@ fn cut(
             }
         }
     }
+}
+
+/// Where a text may be cut, and its end.
+fn places(text: &str, at: Cut) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut last = None;
+    for (place, next) in text.char_indices() {
+        if place > 0 && at.allows(last, next) {
+            places.push(place);
+        }
+        if !closes(next) {
+            last = Some(next);
+        }
+    }
+    places.push(text.len());
+    places
 }
 
 /// Puts neighbours together that fit together.
@@ -190,6 +198,14 @@ mod tests {
                 assert_eq!(parts, expected, "{name}");
             }
         }
+    }
+
+    /// A text of closing marks alone, which a search back from every place would go through from end to end.
+    #[test]
+    fn a_long_row_of_marks_is_cut_at_once() {
+        let text = "\"".repeat(1 << 20);
+        let parts = split(&text, 1 << 12, &mut |part| part.len());
+        assert_eq!(parts.len(), 1 << 8);
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use padir_base::TokenId;
 use padir_checkpoint::{
     Checkpoint, DecoderKind, GenerationConfig, ModelConfig, SENTENCEPIECE, TOKENIZER,
 };
-use padir_decode::{Hypothesis, autoregression, padir};
+use padir_decode::{Hypothesis, autoregression, distinct, padir};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
@@ -18,6 +18,9 @@ use crate::error::TranslateError;
 use crate::observer::{Guide, Place, Watcher};
 use crate::split::{Part, split};
 use crate::translation::Translation;
+
+/// Source tokens, times what each costs, that are decoded at a time. Ordinary batches are far below; a book in one line is not.
+const BEARABLE: usize = 1 << 15;
 
 /// How a translator works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,7 +184,13 @@ impl Translator {
         let mut jobs = Jobs::default();
         let plans: Vec<Plan<'_>> = texts.iter().map(|text| self.plan(*text, &mut jobs)).collect();
         let guide = &mut Guide { places: &jobs.places, watcher };
-        let lists = self.decode(&jobs.list, guide)?;
+        let mut lists = Vec::with_capacity(jobs.list.len());
+        let mut rest = jobs.list.as_slice();
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(self.bearable(rest));
+            lists.extend(self.decode(now, guide)?);
+            rest = later;
+        }
         let translate = |plan: &Plan<'_>| {
             let parts: Vec<(Part<'_>, &[Hypothesis])> =
                 plan.iter().map(|&(part, job)| (part, lists[job].as_slice())).collect();
@@ -201,15 +210,27 @@ impl Translator {
             ids.len()
         });
         let mut plan = Plan::new();
-        for (number, part) in parts.into_iter().enumerate() {
+        for part in parts {
             encoder.encode_into(part.text, &mut ids);
             // White space that only the normaliser knows, or characters that it removes.
             if !ids.is_empty() {
                 ids.push(TokenId::EOS);
-                plan.push((part, jobs.add(&ids, Place { text: text.number, part: number })));
+                let place = Place { text: text.number, part: plan.len() };
+                plan.push((part, jobs.add(&ids, place)));
             }
         }
         plan
+    }
+
+    /// How many of the first jobs memory bears at a time; at least one.
+    fn bearable(&self, jobs: &[Job]) -> usize {
+        let each = self.decoding.cost(self.config().symbols.vocab_size);
+        let mut cost = 0_usize;
+        let fits = |job: &&Job| {
+            cost = cost.saturating_add(job.source.len().saturating_mul(each));
+            cost <= BEARABLE
+        };
+        jobs.iter().take_while(fits).count().max(1)
     }
 
     fn decode<W: Watcher>(
@@ -217,9 +238,6 @@ impl Translator {
         jobs: &[Job],
         guide: &mut Guide<'_, W>,
     ) -> Result<Vec<Vec<Hypothesis>>, TranslateError> {
-        if jobs.is_empty() {
-            return Ok(Vec::new());
-        }
         let sources: Vec<&[TokenId]> = jobs.iter().map(|job| job.source.as_slice()).collect();
         self.session.encode(&sources)?;
         if let Some(shortlist) = &self.shortlist {
@@ -240,7 +258,11 @@ impl Translator {
                     }
                     sentences.push(padir::Sentence { number: job.number, context, lengths });
                 }
-                Ok(padir::refine(&mut self.session, settings, &symbols, &sentences, guide)?)
+                let session = &mut self.session;
+                let mut lists = padir::refine(session, settings, &symbols, &sentences, guide)?;
+                // Lengths that say too much end with what others say at once.
+                lists.iter_mut().for_each(distinct);
+                Ok(lists)
             }
             Decoding::Beam(beam) => {
                 let (symbols, sources) = self.left_to_right(jobs);
@@ -293,16 +315,16 @@ fn load_vocabulary(directory: &Path, config: &ModelConfig) -> Result<Vocabulary,
 struct Jobs {
     list: Vec<Job>,
     known: HashMap<Vec<TokenId>, usize>,
-    places: HashMap<u64, Place>,
+    places: HashMap<u64, Vec<Place>>,
 }
 
 impl Jobs {
     fn add(&mut self, source: &[TokenId], place: Place) -> usize {
+        let number = fingerprint(source);
+        self.places.entry(number).or_default().push(place);
         if let Some(&job) = self.known.get(source) {
             return job;
         }
-        let number = fingerprint(source);
-        self.places.entry(number).or_insert(place);
         self.known.insert(source.to_vec(), self.list.len());
         self.list.push(Job { source: source.to_vec(), number });
         self.list.len() - 1

@@ -393,6 +393,19 @@ mod tests {
     }
 
     #[test]
+    fn shortcuts_change_what_they_say_and_the_paper_undoes_them() {
+        let own =
+            Settings { steps: 3, lengths: 7, length_penalty: Some(2.0), ..Settings::default() };
+        let fast = own.clone().fast();
+        assert_eq!((fast.steps, fast.lengths, fast.length_penalty), (3, 7, Some(2.0)));
+        assert!((fast.length_share - 0.5).abs() < 1e-12);
+        assert_eq!(fast.prune, Prune::Halve);
+        assert_eq!(fast.halt, Halt::Confident { min_log_prob: -0.1 });
+        let exact = fast.exactly_as_in_the_paper();
+        assert_eq!(exact, Settings { procedure: Procedure::Paper, ..own });
+    }
+
+    #[test]
     fn what_is_written_is_read() {
         let text = r#"{
             "steps": 10, "initial": "mask", "replacement": "accumulated", "input": "visible",

@@ -19,7 +19,7 @@ use crate::hint::WithHint;
 /// Store a model with 8-bit weights.
 ///
 /// Matrices become whole numbers with a scale for each row; what is small stays as it is. The result translates
-/// exactly like the original does with --int8, and loads faster. It can be opened like any other model.
+/// exactly like the original does with --int8. It can be opened like any other model.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir quantize runs/en-de/best --output models/en-de

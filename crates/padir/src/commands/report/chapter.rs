@@ -1,20 +1,30 @@
 //! One recipe: everything its stages left behind.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow};
+use padir_base::hash::hash_bytes;
 use padir_train::rundir::find;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::evaluation::Evaluation;
+use super::inputs::{Change, Inputs};
 use super::latency::Latencies;
 use super::training::Training;
 use crate::commands::distil::report::Report as Distillation;
 use crate::commands::run::record::{Record, StageRecord, Standing};
 use crate::console::Console;
 use crate::hint::WithHint;
+
+/// A stage that is done, and its name.
+type Finished<'a> = (&'a str, &'a StageRecord);
+
+/// Commands whose stages leave figures.
+const DISTIL: &[&str] = &["distil"];
+const EVALUATE: &[&str] = &["evaluate"];
+const LATENCY: &[&str] = &["bench", "decode"];
 
 /// One recipe.
 #[derive(Serialize)]
@@ -30,7 +40,7 @@ pub(super) struct Chapter {
 impl Chapter {
     pub(super) fn read(console: &Console, directory: &Path) -> Result<Self> {
         let record = Record::read(directory)?;
-        let done: Vec<(&str, &StageRecord)> =
+        let done: Vec<Finished<'_>> =
             record.stages().filter(|(_, stage)| stage.standing == Standing::Done).collect();
         if done.is_empty() {
             return Err(anyhow!("{} holds no finished stage", directory.display()))
@@ -42,20 +52,50 @@ impl Chapter {
                     .note(format!("{}: {name} is not finished and left out", directory.display()));
             }
         }
+        let valid = valid(console, directory, &record, &done)?;
         let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
         Ok(Self {
             name: name.unwrap_or_else(|| "results".to_owned()),
             trainings: trainings(directory, &done)?,
-            distillations: read_all(directory, &done, &["distil"], distillation)?,
-            evaluations: read_all(directory, &done, &["evaluate"], printed)?,
-            latencies: read_all(directory, &done, &["bench", "decode"], printed)?,
+            distillations: read_all(directory, &valid, DISTIL, distillation)?,
+            evaluations: read_all(directory, &valid, EVALUATE, printed)?,
+            latencies: read_all(directory, &valid, LATENCY, printed)?,
         })
     }
 }
 
+/// Stages that leave figures, without those that read something else than what is there now: beside a model that has been trained
+/// again, its predecessor's scores would be taken for its own.
+fn valid<'a>(
+    console: &Console,
+    directory: &Path,
+    record: &Record,
+    done: &[Finished<'a>],
+) -> Result<Vec<Finished<'a>>> {
+    let mut inputs = Inputs::new(directory, record);
+    let mut valid = Vec::new();
+    for &(name, stage) in done {
+        if ![DISTIL, EVALUATE, LATENCY].iter().any(|command| runs(stage, command)) {
+            continue;
+        }
+        let why = match inputs.change(stage)? {
+            None => {
+                valid.push((name, stage));
+                continue;
+            }
+            Some(Change::Other(input)) => format!(
+                "{input} is not what it read; `padir run` with --only {name} makes it again"
+            ),
+            Some(Change::Gone(input)) => format!("{input} is gone; `padir run` makes both again"),
+        };
+        console.note(format!("{}: {name} is left out: {why}", directory.display()));
+    }
+    Ok(valid)
+}
+
 /// The runs that finished stages made, in the order in which they were made.
-fn trainings(directory: &Path, done: &[(&str, &StageRecord)]) -> Result<Vec<Training>> {
+fn trainings(directory: &Path, done: &[Finished<'_>]) -> Result<Vec<Training>> {
     let mut stages: Vec<&StageRecord> =
         done.iter().map(|(_, stage)| *stage).filter(|stage| runs(stage, &["train"])).collect();
     stages.sort_by_key(|stage| stage.ended);
@@ -75,22 +115,27 @@ fn trainings(directory: &Path, done: &[(&str, &StageRecord)]) -> Result<Vec<Trai
 /// Reads what stages of a command made.
 fn read_all<T: DeserializeOwned>(
     directory: &Path,
-    done: &[(&str, &StageRecord)],
+    finished: &[Finished<'_>],
     command: &[&str],
-    file: impl Fn(&StageRecord) -> Option<PathBuf>,
+    file: impl Fn(&StageRecord) -> Option<String>,
 ) -> Result<Vec<T>> {
-    let mut stages: Vec<&(&str, &StageRecord)> =
-        done.iter().filter(|(_, stage)| runs(stage, command)).collect();
+    let mut stages: Vec<&Finished<'_>> =
+        finished.iter().filter(|(_, stage)| runs(stage, command)).collect();
     stages.sort_by_key(|(_, stage)| stage.ended);
     let mut all = Vec::new();
     for (name, stage) in stages {
-        let path = file(stage);
-        ensure!(path.is_some(), "stage {name} of {} keeps no JSON", directory.display());
-        let path = directory.join(path.unwrap_or_default());
+        let file = file(stage)
+            .with_context(|| format!("stage {name} of {} keeps no JSON", directory.display()))?;
+        let path = directory.join(&file);
         let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let advice = format!("`padir run` with --from {name} makes it again");
+        // A report that the recipe counts as work, not as an output, is not in the record.
+        if stage.outputs.get(&file).is_some_and(|written| *written != hash_bytes(&text)) {
+            return Err(anyhow!("{} is not what stage {name} wrote", path.display())).hint(advice);
+        }
         let value = serde_json::from_slice(&text)
             .with_context(|| format!("{} is not what stage {name} writes", path.display()))
-            .hint(format!("`padir run` with --from {name} makes it again"))?;
+            .hint(advice)?;
         all.push(value);
     }
     Ok(all)
@@ -101,16 +146,16 @@ fn runs(stage: &StageRecord, command: &[&str]) -> bool {
 }
 
 /// What a stage printed as JSON.
-fn printed(stage: &StageRecord) -> Option<PathBuf> {
+fn printed(stage: &StageRecord) -> Option<String> {
     let is_json = |output: &&String| Path::new(output).extension().is_some_and(|e| e == "json");
-    stage.outputs.keys().find(is_json).map(PathBuf::from)
+    stage.outputs.keys().find(is_json).cloned()
 }
 
 /// The report that lies beside the last output.
-fn distillation(stage: &StageRecord) -> Option<PathBuf> {
+fn distillation(stage: &StageRecord) -> Option<String> {
     let mut words = stage.identity.command.iter().rev();
     let output = words.by_ref().zip(stage.identity.command.iter().rev().skip(1));
     let (output, _) =
         output.into_iter().find(|(_, option)| *option == "-o" || *option == "--output")?;
-    Some(PathBuf::from(format!("{output}.report.json")))
+    Some(format!("{output}.report.json"))
 }

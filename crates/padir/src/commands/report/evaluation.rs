@@ -124,7 +124,7 @@ pub(super) fn peculiarities(group: &Group<'_>, all: &[Group<'_>]) -> Vec<String>
 }
 
 /// The leaves of an object as `key.key=value`.
-fn flat(value: &Value) -> Vec<String> {
+pub(super) fn flat(value: &Value) -> Vec<String> {
     match value {
         Value::Object(object) => object
             .iter()
@@ -149,6 +149,11 @@ fn without_seed(label: &str) -> &str {
 }
 
 impl Group<'_> {
+    /// All settings of the decoder.
+    pub(super) fn decoding(&self) -> &Value {
+        self.decoding
+    }
+
     /// `f32` or `int8`.
     pub(super) fn precision(&self) -> &str {
         &self.first.precision

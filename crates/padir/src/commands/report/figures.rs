@@ -8,6 +8,7 @@ use padir_base::file::write_atomically;
 use padir_plot::{Axis, Corner, Figure, Panel, Series};
 
 use super::chapter::Chapter;
+use super::curves::{Curve, curves};
 use super::evaluation::groups;
 
 /// The directory of figures.
@@ -16,9 +17,6 @@ pub(super) struct Gallery {
     /// What the page calls it.
     link: String,
 }
-
-/// A curve, and its points.
-type Curve = (String, Vec<(f64, f64)>);
 
 impl Gallery {
     /// A directory called like the page.
@@ -44,20 +42,9 @@ impl Gallery {
         self.draw(&format!("{}-learning", chapter.name), "minutes of training", &metric, &curves)
     }
 
-    /// BLEU by the number of steps, a curve for each model and number of lengths.
+    /// BLEU by the number of steps; none if no model was asked for two.
     pub(super) fn steps(&self, chapter: &Chapter) -> Result<Option<String>> {
-        let mut curves: Vec<Curve> = Vec::new();
-        for group in groups(&chapter.evaluations) {
-            let parsed = group.setting.strip_prefix("steps").and_then(|s| s.split_once(".lengths"));
-            let Some((steps, lengths)) = parsed else { continue };
-            let Ok(steps) = steps.parse::<f64>() else { continue };
-            let name = format!("{}, lengths {lengths}", group.label);
-            let point = (steps, group.bleu());
-            match curves.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, points)) => points.push(point),
-                None => curves.push((name, vec![point])),
-            }
-        }
+        let curves = curves(&groups(&chapter.evaluations));
         self.draw(&format!("{}-steps", chapter.name), "most steps", "BLEU", &curves)
     }
 

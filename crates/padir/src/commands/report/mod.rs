@@ -1,13 +1,17 @@
 //! `padir report`: a page of results, made of nothing but what runs left behind.
 
 mod chapter;
+mod command;
+mod curves;
 pub(super) mod evaluation;
 mod figures;
+mod inputs;
 mod latency;
 mod page;
 mod paper;
 mod training;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -16,6 +20,7 @@ use padir_base::file::write_atomically;
 use crate::console::Console;
 use crate::hint::WithHint;
 use chapter::Chapter;
+use command::command;
 use figures::Gallery;
 use page::Page;
 
@@ -23,7 +28,8 @@ use page::Page;
 ///
 /// Every number comes from a file that a stage wrote: what was trained, on what and how long, what distillation changed, the scores of
 /// each model under each setting, latencies, the configurations. Models whose names differ only in a `-seedN` at the end are
-/// put together as mean ± standard deviation. Figures go to a directory called like the page.
+/// put together as mean ± standard deviation. What was measured of a model that has been trained again since is left out. Figures go
+/// to a directory called like the page.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir report runs/multi30k-en-de
@@ -50,15 +56,14 @@ impl Report {
             .iter()
             .map(|directory| Chapter::read(console, directory))
             .collect::<Result<Vec<Chapter>>>()?;
-        let mut names: Vec<&str> = chapters.iter().map(|chapter| chapter.name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        ensure!(names.len() == chapters.len(), "two directories have the same name");
+        let names: Vec<&str> = chapters.iter().map(|chapter| chapter.name.as_str()).collect();
+        let different: BTreeSet<&&str> = names.iter().collect();
+        ensure!(different.len() == names.len(), "two directories have the same name");
         if console.wants_json() {
             return console.print_json(&chapters);
         }
         let gallery = Gallery::beside(&self.output)?;
-        let mut page = Page::new(&self.directories);
+        let mut page = Page::new(&command(&self.directories, &names, &self.output));
         for chapter in &chapters {
             page.chapter(chapter, &gallery)?;
         }

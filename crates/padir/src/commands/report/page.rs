@@ -1,7 +1,7 @@
 //! The page, as Markdown.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -12,22 +12,17 @@ use super::latency::Latencies;
 use super::paper;
 use super::training::Training;
 use crate::commands::data::table::grouped;
-use crate::commands::distil::report::Report as Distillation;
+use crate::commands::distil::report::{OnEmpty, Report as Distillation};
 use crate::commands::runs::{duration, short};
 
 /// A page that grows.
 pub(super) struct Page(String);
 
 impl Page {
-    pub(super) fn new(directories: &[PathBuf]) -> Self {
-        let place = |directory: &PathBuf| match directory.display().to_string() {
-            name if directory.is_absolute() => base_name(&name).to_owned(),
-            name => name,
-        };
-        let names: Vec<String> = directories.iter().map(place).collect();
+    /// A page that says by which command it is made.
+    pub(super) fn new(command: &str) -> Self {
         Self(format!(
-            "# Results\n\nMade by `padir report {}` from the files of runs; change those, not this.\n",
-            names.join(" ")
+            "# Results\n\nMade by `{command}` from the files of runs; change those, not this.\n"
         ))
     }
 
@@ -112,14 +107,16 @@ impl Page {
             pair("H(token given a source token), bits", &|p| p.entropy.lexical),
         ];
         self.table(&["", "people", "teacher"], rows.into_iter());
+        let (empty, failed) = (findings.empty_sources, findings.empty_translations);
         self.line(&format!(
             "\n{} pairs, {} of them changed; the teacher's own translations score {:.2} BLEU and {:.2} chrF2 on them. {} target \
-             tokens a second.",
+             tokens a second.{}",
             grouped(report.pairs),
             grouped(findings.changed),
             findings.bleu.score,
             findings.chrf.score,
             grouped(report.tokens_per_second.round() as u64),
+            gaps(report.on_empty, empty, failed, report.skipped),
         ));
     }
 
@@ -261,6 +258,26 @@ fn dash() -> String {
     "–".to_owned()
 }
 
+/// How many pairs the teacher did not translate, and how many could not be read; nothing if there are none.
+fn gaps(on_empty: OnEmpty, empty: u64, failed: u64, unreadable: u64) -> String {
+    let fate = match on_empty {
+        OnEmpty::KeepReference => "keep their targets",
+        OnEmpty::Empty => "have empty targets",
+        OnEmpty::Drop => "are left out",
+    };
+    let mut gaps = Vec::new();
+    if empty > 0 || failed > 0 {
+        let (empty, failed) = (grouped(empty), grouped(failed));
+        gaps.push(format!(
+            " Empty sources: {empty}; others without a translation: {failed}; such pairs {fate}."
+        ));
+    }
+    if unreadable > 0 {
+        gaps.push(format!(" Unreadable pairs, left out: {}.", grouped(unreadable)));
+    }
+    gaps.concat()
+}
+
 /// The last part of a path.
 fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
@@ -285,6 +302,31 @@ fn setting(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_not_translated_is_told() {
+        let cases = [
+            (OnEmpty::Drop, 0, 0, 0, ""),
+            (
+                OnEmpty::KeepReference,
+                1,
+                2000,
+                0,
+                " Empty sources: 1; others without a translation: 2,000; such pairs keep their targets.",
+            ),
+            (
+                OnEmpty::Drop,
+                0,
+                1,
+                3,
+                " Empty sources: 0; others without a translation: 1; such pairs are left out. \
+                 Unreadable pairs, left out: 3.",
+            ),
+        ];
+        for (on_empty, empty, failed, unreadable, expected) in cases {
+            assert_eq!(gaps(on_empty, empty, failed, unreadable), expected);
+        }
+    }
 
     #[test]
     fn places_are_not_told() {

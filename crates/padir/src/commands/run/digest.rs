@@ -13,13 +13,13 @@ use padir_base::hash::{Hasher, Sha256, hash_bytes, hash_file};
 
 /// Hashes, and what is known already.
 #[derive(Default)]
-pub(super) struct Digests {
+pub(in crate::commands) struct Digests {
     known: BTreeMap<PathBuf, (u64, Option<SystemTime>, Sha256)>,
 }
 
 impl Digests {
     /// The hash of a file or directory; nothing if it is not there.
-    pub(super) fn of(&mut self, path: &Path) -> io::Result<Option<Sha256>> {
+    pub(in crate::commands) fn of(&mut self, path: &Path) -> io::Result<Option<Sha256>> {
         match fs::metadata(path) {
             Ok(data) if data.is_dir() => self.directory(path).map(Some),
             Ok(data) => self.file(path, &data).map(Some),

@@ -9,7 +9,7 @@
 mod aside;
 mod check;
 mod child;
-mod digest;
+pub(super) mod digest;
 mod faults;
 mod graph;
 mod list;
@@ -17,7 +17,7 @@ mod names;
 mod recipe;
 pub(super) mod record;
 mod source;
-mod stage;
+pub(super) mod stage;
 mod template;
 mod verdict;
 mod work;

@@ -88,7 +88,7 @@ impl Stage {
 }
 
 /// A word as a shell would read it. Braces of placeholders are left alone.
-fn quote(word: &str) -> String {
+pub(in crate::commands) fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%{}>".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use padir_decode::autoregression::Sample;
 use padir_decode::{Event, padir};
 use padir_text::lines::LINE_LIMIT;
 use padir_translate::{Decoding, Place, Text, Translation, Translator, Watcher};
@@ -35,23 +36,24 @@ use watch::Watch;
   padir translate --model runs/en-de/best --file test.en.gz --int8 --steps 2 --lengths 1
   padir translate --model runs/en-de/best --nbest 5 --scores \"Two men are talking.\"
   padir translate --model runs/en-de/best --watch \"Two men are talking.\"
+  padir translate --model runs/teacher/best --sample --nbest 5 --set sampling.temperature=0.7 \"Two men are talking.\"
   padir translate --model runs/en-de/best --set halt.rule=confident --set halt.min_log_prob=-0.05 < test.en")]
 pub(crate) struct Translate {
     /// What to translate; stdin if there is nothing.
     #[arg(value_name = "TEXT", conflicts_with = "files")]
     texts: Vec<String>,
 
-    /// The model's directory [default: a model at hand that fits --from and --to].
+    /// The model's directory [default: a model at hand that fits --from and --to, or from en into de].
     #[arg(long, short, value_name = "DIR", conflicts_with_all = ["from", "to"])]
     model: Option<PathBuf>,
 
     /// The language to translate from, if no model is named.
-    #[arg(long, value_name = "LANGUAGE", default_value = "en")]
-    from: String,
+    #[arg(long, value_name = "LANGUAGE")]
+    from: Option<String>,
 
     /// The language to translate into, if no model is named.
-    #[arg(long, value_name = "LANGUAGE", default_value = "de")]
-    to: String,
+    #[arg(long, value_name = "LANGUAGE")]
+    to: Option<String>,
 
     /// Read texts from a file, plain or gz, zst, xz; `-` is stdin. May be repeated.
     #[arg(long = "file", short, value_name = "FILE")]
@@ -108,10 +110,13 @@ impl Translate {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let model = match &self.model {
             Some(model) => model.clone(),
-            None => shelf::find(&self.from, &self.to)?,
+            None => shelf::find(self.from.as_deref(), self.to.as_deref())?,
         };
         let mut translator = self.arithmetic.open(&model, console.threads())?;
         translator.set_decoding(self.decoding(&translator)?)?;
+        if self.watch && !matches!(translator.decoding(), Decoding::Refine(_)) {
+            bail!("--watch shows refinement, and this is an autoregressive model");
+        }
         let vocabulary = translator.vocabulary();
         let mut listener = Listener {
             trace: self.trace.as_deref().map(|path| Trace::create(path, vocabulary)).transpose()?,
@@ -132,7 +137,7 @@ impl Translate {
             bar.inc(lines.len() as u64);
             bar.suspend(|| {
                 if let Some(watch) = &mut listener.watch {
-                    watch.show(&translations)?;
+                    watch.show(&translations);
                 }
                 sink.write(lines, &translations)
             })
@@ -150,20 +155,29 @@ impl Translate {
     /// The model's own way of decoding with what the user changed.
     fn decoding(&self, translator: &Translator) -> Result<Decoding> {
         let counts = [("steps", self.steps), ("lengths", self.lengths), ("num_beams", self.beam)];
-        self.shortcuts.resolve(translator.decoding(), counts, &self.set)
+        // As many samples as are shown, unless something else is asked for.
+        let samples = self.nbest.filter(|_| self.shortcuts.sample);
+        let set: Vec<String> =
+            samples.map(|n| format!("samples={n}")).into_iter().chain(self.set.clone()).collect();
+        self.shortcuts.resolve(translator.decoding(), counts, &set)
     }
 }
 
-/// All or none of what is beyond the paper.
+/// Other ways to decode than the model's own.
 #[derive(clap::Args)]
 pub(crate) struct Shortcuts {
     /// Refine with shortcuts: fewer lengths, half of them after each step, no step for what is certain. Costs some quality.
     #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
     fast: bool,
 
-    /// Refine exactly as the paper's program does, without any of our shortcuts.
+    /// Refine as the paper's program does, also where its text means something else, and without any of our shortcuts.
     #[arg(long, help_heading = "Decoding")]
     exact_paper: bool,
+
+    /// Draw the tokens of an autoregressive model instead of searching: `--set sampling.temperature=0.8`, `sampling.top_k`,
+    /// `sampling.top_p`, `seed`. A parallel model draws with `--set temperature=0.8`.
+    #[arg(long, conflicts_with_all = ["fast", "exact_paper", "beam"], help_heading = "Decoding")]
+    sample: bool,
 }
 
 impl Shortcuts {
@@ -178,11 +192,20 @@ impl Shortcuts {
         if self.fast {
             decoding = refined(decoding, "--fast", padir::Settings::fast)?;
         }
-        change(&mut decoding, counts, set)?;
         if self.exact_paper {
             let exact = padir::Settings::exactly_as_in_the_paper;
             decoding = refined(decoding, "--exact-paper", exact)?;
         }
+        if self.sample {
+            let Decoding::Beam(_) = decoding else {
+                bail!(
+                    "--sample is about autoregressive models; this one draws with --set temperature=1"
+                );
+            };
+            decoding = Decoding::Sample(Sample::default());
+        }
+        // Last, so that what contradicts a shortcut is refused instead of forgotten.
+        change(&mut decoding, counts, set)?;
         Ok(decoding)
     }
 }

@@ -17,18 +17,34 @@ const VARIABLE: &str = "PADIR_MODELS";
 /// What shelves are called otherwise.
 const NAME: &str = "models";
 
-/// The model that translates from one language into another: on the first shelf that has one, the first by name.
-pub(super) fn find(from: &str, to: &str) -> Result<PathBuf> {
-    let suffix = format!("-{from}-{to}");
-    let name = |model: &Path| model.file_name().map(|name| name.to_string_lossy().into_owned());
+/// The languages of a model if none are named.
+const USUAL: (&str, &str) = ("en", "de");
+
+/// The model that translates from one language into another: on the first shelf that has one, the first by name. If only one
+/// language is named, the other is whatever models there are for it.
+pub(super) fn find(from: Option<&str>, to: Option<&str>) -> Result<PathBuf> {
+    let (from, to) = match (from, to) {
+        (None, None) => (Some(USUAL.0), Some(USUAL.1)),
+        named => named,
+    };
+    let fits = |(source, target): (&str, &str)| {
+        from.is_none_or(|from| from == source) && to.is_none_or(|to| to == target)
+    };
     let mut searched = Vec::new();
     for shelf in shelves() {
         let models = models(&shelf)?;
-        let fits = |model: &&PathBuf| name(model).is_some_and(|name| name.ends_with(&suffix));
-        if let Some(model) = models.iter().find(fits) {
-            return Ok(model.clone());
+        let fitting: Vec<&Model> =
+            models.iter().filter(|model| model.languages().is_some_and(fits)).collect();
+        if let Some(model) = fitting.first() {
+            let differs = |other: &&&Model| other.languages() != model.languages();
+            if let Some(other) = fitting.iter().find(differs) {
+                let (shelf, one, other) = (shelf.display(), &model.name, &other.name);
+                return Err(anyhow!("{shelf} has {one} and {other}"))
+                    .hint("say both languages, --from and --to");
+            }
+            return Ok(model.path.clone());
         }
-        let names: Vec<String> = models.iter().filter_map(|model| name(model)).collect();
+        let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
         let names = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         searched.push(format!("{} has {names}", shelf.display()));
     }
@@ -36,8 +52,28 @@ pub(super) fn find(from: &str, to: &str) -> Result<PathBuf> {
         searched.push("there is no directory of models".to_owned());
     }
     let there = searched.join("; ");
-    Err(anyhow!("no model translates from {from} into {to}"))
+    let wanted = [("from", from), ("into", to)]
+        .into_iter()
+        .filter_map(|(word, language)| Some(format!(" {word} {}", language?)))
+        .collect::<String>();
+    Err(anyhow!("no model translates{wanted}"))
         .hint(format!("{there}; name one with --model DIR, or a directory of them with {VARIABLE}"))
+}
+
+/// A model on a shelf.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Model {
+    name: String,
+    path: PathBuf,
+}
+
+impl Model {
+    /// `en` and `de` of `tatoeba-en-de`.
+    fn languages(&self) -> Option<(&str, &str)> {
+        let (rest, target) = self.name.rsplit_once('-')?;
+        let (_, source) = rest.rsplit_once('-')?;
+        Some((source, target))
+    }
 }
 
 /// All shelves there are, the nearest first; only one if it is named.
@@ -53,16 +89,14 @@ fn shelves() -> Vec<PathBuf> {
 }
 
 /// The models on a shelf, by name.
-fn models(shelf: &Path) -> Result<Vec<PathBuf>> {
+fn models(shelf: &Path) -> Result<Vec<Model>> {
     let entries =
         fs::read_dir(shelf).with_context(|| format!("cannot search {}", shelf.display()))?;
-    let mut models: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_model).collect();
+    let model = |entry: fs::DirEntry| {
+        let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+        path.join(CONFIG).is_file().then_some(Model { name, path })
+    };
+    let mut models: Vec<Model> = entries.filter_map(|entry| model(entry.ok()?)).collect();
     models.sort();
     Ok(models)
-}
-
-#[expect(clippy::ptr_arg, reason = "a filter of an iterator")]
-fn is_model(path: &PathBuf) -> bool {
-    path.join(CONFIG).is_file()
 }

@@ -1,5 +1,6 @@
 //! Translations on stdout: plain, with scores, n-best lists, or JSON.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, StdoutLock, Write};
 
 use anyhow::Result;
@@ -36,6 +37,15 @@ struct Record<'a> {
     alternatives: &'a [Alternative],
 }
 
+/// A text without ends of lines, which a model may spell byte by byte.
+fn unbroken(text: &str) -> Cow<'_, str> {
+    if text.contains(['\n', '\r']) {
+        Cow::Owned(text.replace(['\n', '\r'], " "))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
 impl Sink {
     pub(super) fn new(console: &Console, nbest: Option<usize>, scores: bool) -> Self {
         let form = match (console.wants_json(), nbest, scores) {
@@ -58,11 +68,11 @@ impl Sink {
     fn write_one(&mut self, line: &Line, translation: &Translation) -> Result<()> {
         let score = translation.alternatives.first().map_or(0.0, |best| best.score);
         match self.form {
-            Form::Plain => writeln!(self.out, "{}", translation.text())?,
-            Form::Scored => writeln!(self.out, "{score:.4}\t{}", translation.text())?,
+            Form::Plain => writeln!(self.out, "{}", unbroken(translation.text()))?,
+            Form::Scored => writeln!(self.out, "{score:.4}\t{}", unbroken(translation.text()))?,
             Form::List => {
                 for Alternative { text, score, .. } in &translation.alternatives {
-                    writeln!(self.out, "{} ||| {text} ||| {score:.4}", line.number)?;
+                    writeln!(self.out, "{} ||| {} ||| {score:.4}", line.number, unbroken(text))?;
                 }
             }
             Form::Json => {
@@ -79,5 +89,17 @@ impl Sink {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_stays_a_line() {
+        for (text, expected) in [("a\nb", "a b"), ("a\r\n", "a  "), ("a\tb\u{7}", "a\tb\u{7}")] {
+            assert_eq!(unbroken(text), expected, "{text:?}");
+        }
     }
 }

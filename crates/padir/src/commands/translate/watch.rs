@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use anyhow::Result;
 use padir_base::TokenId;
 use padir_decode::Event;
 use padir_text::vocab::Vocabulary;
@@ -41,20 +40,19 @@ impl Watch {
     }
 
     /// Shows how the winners came about, and forgets all events.
-    pub(super) fn show(&mut self, translations: &[Translation]) -> Result<()> {
+    pub(super) fn show(&mut self, translations: &[Translation]) {
         let events = std::mem::take(&mut self.events);
         let best = translations.iter().filter_map(|t| t.alternatives.first());
         for (part, &winner) in best.flat_map(|best| best.hypotheses.iter().enumerate()) {
             for (_, event) in
                 events.iter().filter(|(p, e)| p.part == part && e.hypothesis == winner)
             {
-                self.draw(event)?;
+                self.draw(event);
             }
         }
-        Ok(())
     }
 
-    fn draw(&self, event: &Event) -> io::Result<()> {
+    fn draw(&self, event: &Event) {
         let mut line = format!("{:>3} ", event.step);
         for (at, &token) in event.tokens.iter().enumerate() {
             if token == TokenId::EOS || token == TokenId::PAD {
@@ -74,10 +72,10 @@ impl Watch {
                 line.push_str(&piece);
             }
         }
-        writeln!(io::stderr(), "{line}")?;
+        // Translations go on if nobody looks.
+        let _ = writeln!(io::stderr(), "{line}");
         if self.terminal {
             sleep(PAUSE);
         }
-        Ok(())
     }
 }

@@ -4,6 +4,8 @@
 //! else the machine does falls on all. With `--random` weights and targets are random, lengths are fixed and nothing
 //! ends early: that is the work, not the wit, of an engine. With models and texts, tokenisation is included.
 
+mod batches;
+mod crossing;
 mod limits;
 mod peer;
 mod report;
@@ -17,20 +19,22 @@ use anyhow::{Context, Result, ensure};
 use padir_checkpoint::Preset;
 
 use crate::console::Console;
-use report::Report;
+use batches::Batches;
+use report::{Report, Throughput};
+use system::System;
 use work::Work;
 
 /// Measure decoding.
 ///
 /// Reports latencies of one sentence at a time and the throughput of batches, for greedy and beam search of an autoregressive
-/// model and for refinement of a parallel one, in single precision and 8 bits, each with the number of threads
-/// that suits it best.
+/// model and for refinement of a parallel one, in single precision and 8 bits: one sentence with the number of threads
+/// that suits each best, batches with all of them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir bench decode --random paper --length 30
   padir bench decode --random paper --peer \"python bench/ctranslate2_decode.py\"
   padir bench decode --random paper --only none --step-peer \"python bench/onnx_step.py\"
-  padir bench decode --ar runs/teacher/best --padir runs/padir/best --texts test.en --plot latency.svg
+  padir bench decode --ar runs/teacher/best --padir runs/padir/best --texts test.en --plot throughput.svg
   padir bench decode --padir runs/padir/best --texts test.en --steps 2,4 --lengths 1 --json")]
 pub(crate) struct Decode {
     /// Random models of this size instead of trained ones.
@@ -57,8 +61,8 @@ pub(crate) struct Decode {
     #[arg(long, value_name = "FILE")]
     texts: Option<PathBuf>,
 
-    /// How many of them.
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    /// How many of them; no batch is larger, for none holds a sentence twice.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     sentences: u32,
 
     /// Numbers of refinement steps.
@@ -69,7 +73,7 @@ pub(crate) struct Decode {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,5")]
     lengths: Vec<usize>,
 
-    /// Sizes of the batches whose throughput is measured; 0 for none.
+    /// Sizes of the batches whose throughput is measured, that of refinement with the most of --steps up to 4; 0 for none.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,4,8,16,32,64")]
     batches: Vec<usize>,
 
@@ -96,9 +100,10 @@ pub(crate) struct Decode {
 
 impl Decode {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        ensure!((2..=128).contains(&self.length), "--length {} is not from 2 to 128", self.length);
+        self.check()?;
         let scratch = tempfile::tempdir()?;
         let work = self.work(scratch.path())?;
+        let batches = Batches::new(&self.batches, &work.sources);
         let choices = system::Choices {
             steps: &self.steps,
             lengths: &self.lengths,
@@ -108,6 +113,11 @@ impl Decode {
         systems.retain(|system| {
             self.only.is_empty() || self.only.iter().any(|part| system.name().contains(part))
         });
+        if let Some(remark) = batches.remark()
+            && !systems.is_empty()
+        {
+            console.note(remark);
+        }
         let mut peers = match (&self.peer, work.ar()) {
             (Some(command), Some(model)) => {
                 peer::start(command, model, &work).context("the peer does not work")?
@@ -131,12 +141,31 @@ impl Decode {
             bar.inc(1);
         }
         bar.finish_and_clear();
+        let typical = |system: &&mut System| system.is_typical(choices.typical_steps());
+        let mut typical: Vec<&mut System> = systems.iter_mut().filter(typical).collect();
+        let throughput = throughput(console, &work, &batches, &mut typical)?;
         let mut report = Report::new(&work, limits, steps, &systems, &peers);
-        report.throughput = self.throughput(console, &work, &mut systems)?;
+        report.throughput = throughput;
+        report.batches_left_out = batches.left_out;
         if let Some(path) = &self.plot {
             report.draw(path)?;
         }
         report.show(console)
+    }
+
+    /// What the arguments alone tell to be wrong, before anything is measured.
+    fn check(&self) -> Result<()> {
+        ensure!((2..=128).contains(&self.length), "--length {} is not from 2 to 128", self.length);
+        let random = self.random.is_some();
+        ensure!(
+            self.peer.is_none() || random || self.ar.is_some(),
+            "--peer needs --ar or --random: there is no autoregressive model"
+        );
+        ensure!(
+            self.step_peer.is_none() || random || self.padir.is_some(),
+            "--step-peer needs --padir or --random: there is no parallel model"
+        );
+        Ok(())
     }
 
     fn work(&self, scratch: &std::path::Path) -> Result<Work> {
@@ -147,25 +176,62 @@ impl Decode {
         ensure!(self.ar.is_some() || self.padir.is_some(), "--ar or --padir is needed");
         Work::real(self.ar.clone(), self.padir.clone(), texts, self.sentences)
     }
+}
 
-    /// Target tokens per second of each system at each size of a batch.
-    fn throughput(
-        &self,
-        console: &Console,
-        work: &Work,
-        systems: &mut [system::System],
-    ) -> Result<Vec<report::Throughput>> {
-        let mut list = Vec::new();
-        let bar = console.progress("batches", (self.batches.len() * systems.len()) as u64);
-        for system in systems.iter_mut().filter(|system| system.is_typical()) {
-            for &batch in self.batches.iter().filter(|&&batch| batch > 0) {
-                let tokens_per_second = system.translate_many(work, batch)?;
-                let system = system.name();
-                list.push(report::Throughput { system, batch, tokens_per_second });
-                bar.inc(1);
-            }
+/// Target tokens per second of each system at each size of a batch.
+fn throughput(
+    console: &Console,
+    work: &Work,
+    batches: &Batches,
+    systems: &mut [&mut System],
+) -> Result<Vec<Throughput>> {
+    let mut list = Vec::new();
+    if batches.sizes.is_empty() {
+        return Ok(list);
+    }
+    let bar = console.progress("batches", (batches.sizes.len() * systems.len()) as u64);
+    for system in systems {
+        system.take_all_threads(work)?;
+        for &batch in &batches.sizes {
+            let tokens_per_second = system.translate_many(work, batches.of(batch))?;
+            let (system, threads) = (system.name(), system.most);
+            list.push(Throughput { system, threads, batch, tokens_per_second });
+            bar.inc(1);
         }
-        bar.finish_and_clear();
-        Ok(list)
+    }
+    bar.finish_and_clear();
+    Ok(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        decode: Decode,
+    }
+
+    #[test]
+    fn a_peer_needs_a_model_to_take_turns_on() {
+        let no_ar = Some("--peer needs --ar or --random: there is no autoregressive model");
+        let no_padir = Some("--step-peer needs --padir or --random: there is no parallel model");
+        let cases = [
+            ("--random tiny --peer x --step-peer y", None),
+            ("--ar a --texts t --peer x", None),
+            ("--padir p --texts t --step-peer y", None),
+            ("--ar a --padir p --texts t --peer x --step-peer y", None),
+            ("--padir p --texts t --peer x", no_ar),
+            ("--ar a --texts t --step-peer y", no_padir),
+        ];
+        for (arguments, expected) in cases {
+            let words = ["decode"].into_iter().chain(arguments.split_whitespace());
+            let line = Line::try_parse_from(words).unwrap_or_else(|e| panic!("{arguments}: {e}"));
+            let error = line.decode.check().err().map(|error| error.to_string());
+            assert_eq!(error.as_deref(), expected, "{arguments}");
+        }
     }
 }

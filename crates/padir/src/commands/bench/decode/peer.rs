@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use padir_checkpoint::{Checkpoint, Method};
 use serde_json::{Value, json};
 
 use super::work::{Task, Work};
@@ -21,6 +22,10 @@ pub(super) struct PeerSystem {
 
 /// Starts the program, finds its best numbers of threads, and warms it up.
 pub(super) fn start(command: &str, model: &Path, work: &Work) -> Result<Vec<PeerSystem>> {
+    let checkpoint = Checkpoint::open(model)?;
+    let Method::Beam(own) = checkpoint.generation().method else {
+        bail!("{} is not autoregressive", model.display());
+    };
     let mut peer = Program::start(command, &[model.as_os_str()])?;
     let described = peer.ask(&json!({"describe": true}))?;
     let who = described["name"].as_str().unwrap_or("peer").to_owned();
@@ -28,8 +33,12 @@ pub(super) fn start(command: &str, model: &Path, work: &Work) -> Result<Vec<Peer
     let mut systems = Vec::new();
     for (precision, short) in [("float32", "f32"), ("int8", "int8")] {
         for beam in [1, 5] {
-            let mut settings =
-                json!({"precision": precision, "beam": beam, "length_penalty": 0.6, "batch": 1});
+            let mut settings = json!({
+                "precision": precision,
+                "beam": beam,
+                "length_penalty": own.length_penalty,
+                "batch": 1,
+            });
             if let Task::Fixed { length } = work.task {
                 settings["min_length"] = json!(length);
                 settings["max_length"] = json!(length);

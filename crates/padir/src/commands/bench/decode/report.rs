@@ -9,6 +9,7 @@ use padir_base::file::write_atomically;
 use padir_plot::{Axis, Corner, Figure, Panel, Series};
 use serde::Serialize;
 
+use super::crossing::{Crossing, crossing};
 use super::limits::Limits;
 use super::peer::PeerSystem;
 use super::step::Step;
@@ -26,6 +27,8 @@ pub(super) struct Report {
     steps: Vec<Step>,
     latencies: Vec<Latency>,
     pub(super) throughput: Vec<Throughput>,
+    /// Sizes of batches for which there were too few different sentences.
+    pub(super) batches_left_out: Vec<usize>,
     peak_memory: Option<u64>,
 }
 
@@ -48,20 +51,22 @@ struct Latency {
 #[derive(Serialize)]
 pub(super) struct Throughput {
     pub(super) system: String,
+    pub(super) threads: usize,
     pub(super) batch: usize,
     pub(super) tokens_per_second: f64,
 }
 
-/// Where a decoder from left to right becomes the faster one.
+/// Who overtakes whom.
 #[derive(Serialize)]
-struct Crossing {
+struct Overtaking {
     left_to_right: String,
     parallel: String,
-    /// The size of batches.
-    batch: f64,
+    #[serde(flatten)]
+    crossing: Crossing,
 }
 
 impl Report {
+    /// What was measured one at a time. The peak of the memory is read here: nothing is to be measured after this.
     pub(super) fn new(
         work: &Work,
         limits: Limits,
@@ -87,6 +92,7 @@ impl Report {
             steps,
             latencies: ours.chain(theirs).collect(),
             throughput: Vec::new(),
+            batches_left_out: Vec::new(),
             peak_memory: peak_memory(),
         }
     }
@@ -169,32 +175,38 @@ impl Report {
         if self.throughput.is_empty() {
             return Ok(());
         }
-        writeln!(out, "\ntarget tokens per second at batches of")?;
+        let threads = self.limits.threads;
+        writeln!(out, "\ntarget tokens per second with {threads} threads at batches of")?;
         for (system, points) in self.curves() {
             let points: Vec<String> =
                 points.iter().map(|(batch, speed)| format!("{batch}: {speed:.0}")).collect();
             writeln!(out, "  {system:<24} {}", points.join("  "))?;
         }
-        for Crossing { left_to_right, parallel, batch } in self.crossings() {
-            writeln!(out, "{left_to_right} overtakes {parallel} at batches of {batch:.1}")?;
+        for Overtaking { left_to_right, parallel, crossing } in self.crossings() {
+            let Crossing { batch, everywhere, .. } = crossing;
+            if everywhere {
+                writeln!(out, "{left_to_right} is ahead of {parallel} at all of these batches")?;
+            } else {
+                writeln!(out, "{left_to_right} overtakes {parallel} at batches of {batch:.1}")?;
+            }
         }
         Ok(())
     }
 
     /// Where the decoders from left to right overtake the parallel ones of their precision.
-    fn crossings(&self) -> Vec<Crossing> {
+    fn crossings(&self) -> Vec<Overtaking> {
         let curves = self.curves();
         let mut crossings = Vec::new();
         for (slow, ar) in curves.iter().filter(|(name, _)| name.starts_with("AR")) {
             for (fast, padir) in curves.iter().filter(|(name, _)| name.starts_with("PaDIR")) {
                 let precision = |name: &str| name.rsplit(' ').next().map(str::to_owned);
                 if precision(slow) == precision(fast)
-                    && let Some((batch, _)) = crossing(padir, ar)
+                    && let Some(crossing) = crossing(padir, ar)
                 {
-                    crossings.push(Crossing {
+                    crossings.push(Overtaking {
                         left_to_right: (*slow).to_owned(),
                         parallel: (*fast).to_owned(),
-                        batch,
+                        crossing,
                     });
                 }
             }
@@ -204,7 +216,7 @@ impl Report {
 
     fn curves(&self) -> Vec<(&str, Vec<(usize, f64)>)> {
         let mut curves: Vec<(&str, Vec<(usize, f64)>)> = Vec::new();
-        for Throughput { system, batch, tokens_per_second } in &self.throughput {
+        for Throughput { system, batch, tokens_per_second, .. } in &self.throughput {
             match curves.last_mut() {
                 Some((last, points)) if last == system => points.push((*batch, *tokens_per_second)),
                 _ => curves.push((system, vec![(*batch, *tokens_per_second)])),
@@ -223,12 +235,10 @@ impl Report {
             }
             panel = panel.with(Series::line(system, points.iter().map(|&(b, s)| (b as f64, s))));
         }
-        let curves = self.curves();
-        let curve = |name: &str| curves.iter().find(|(n, _)| *n == name).map(|(_, points)| points);
-        let marks = self.crossings().into_iter().filter_map(|c| {
-            let (batch, speed) = crossing(curve(&c.parallel)?, curve(&c.left_to_right)?)?;
-            Some((batch, speed, 0.0))
-        });
+        let crossings = self.crossings().into_iter().map(|overtaking| overtaking.crossing);
+        let marks = crossings
+            .filter(|crossing| !crossing.everywhere)
+            .map(|crossing| (crossing.batch, crossing.tokens_per_second, 0.0));
         panel = panel.with(Series::points("AR overtakes", marks));
         let scene = Figure::new().panel(panel).draw();
         let picture = match path.extension().and_then(|extension| extension.to_str()) {
@@ -242,29 +252,13 @@ impl Report {
     }
 }
 
-/// Where one curve first exceeds another that was above it, between two sizes by their logarithms.
-fn crossing(above: &[(usize, f64)], below: &[(usize, f64)]) -> Option<(f64, f64)> {
-    let both: Vec<(f64, f64, f64)> =
-        above.iter().zip(below).map(|(a, b)| ((a.0 as f64).ln(), a.1.ln(), b.1.ln())).collect();
-    both.windows(2).find_map(|pair| {
-        let [(x, a, b), (next_x, next_a, next_b)] = [pair[0], pair[1]];
-        let share = (a - b) / ((a - b) - (next_a - next_b));
-        (a > b && next_a <= next_b)
-            .then(|| ((x + share * (next_x - x)).exp(), (a + share * (next_a - a)).exp()))
-    })
-}
-
 impl Latency {
     fn of(system: String, threads: usize, seconds: &[f64]) -> Self {
         let mut sorted: Vec<f64> = seconds.iter().map(|s| 1e3 * s).collect();
         sorted.sort_by(f64::total_cmp);
-        // The smallest that so large a share does not exceed.
-        let at = |share: f64| {
-            let rank = (share * sorted.len() as f64).ceil() as usize;
-            sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(f64::NAN)
-        };
+        let at = |percent| percentile(&sorted, percent).unwrap_or(f64::NAN);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
-        let (p50, p90, p99) = (at(0.5), at(0.9), at(0.99));
+        let (p50, p90, p99) = (at(50), at(90), at(99));
         Self {
             system,
             threads,
@@ -279,19 +273,45 @@ impl Latency {
     }
 }
 
+/// The nearest rank: of n sorted numbers the one at ⌈n·percent/100⌉, at least the first. It is the smallest that so many
+/// percent of them do not exceed, and always one that was measured.
+fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn curves_cross_where_they_are_equal() {
-        let flat = [(1, 100.0), (4, 100.0), (16, 100.0)];
-        let steep = [(1, 25.0), (4, 100.0 / 2.0_f64.sqrt()), (16, 200.0)];
-        // From 2^-1/2 to 2 in two doublings of the size: a third of the way by logarithms.
-        let (batch, speed) = crossing(&flat, &steep).unwrap();
-        assert!((batch - 4.0 * 4.0_f64.powf(1.0 / 3.0)).abs() < 1e-9, "{batch}");
-        assert!((speed - 100.0).abs() < 1e-9, "{speed}");
-        assert_eq!(crossing(&steep, &flat), None, "it was never above");
-        assert_eq!(crossing(&flat, &flat), None);
+    fn percentiles_are_nearest_ranks() {
+        let ten: Vec<f64> = (1..=10).map(f64::from).collect();
+        let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
+        let cases: [(&str, &[f64], usize, Option<f64>); 11] = [
+            ("the lower of two in the middle", &ten, 50, Some(5.0)),
+            ("exactly at a rank", &ten, 90, Some(9.0)),
+            ("just above a rank", &ten, 91, Some(10.0)),
+            ("rounded up", &ten, 99, Some(10.0)),
+            ("all", &ten, 100, Some(10.0)),
+            ("none is the first", &ten, 0, Some(1.0)),
+            ("99 of 100", &hundred, 99, Some(99.0)),
+            ("the middle of an odd number", &[15.0, 20.0, 35.0, 40.0, 50.0], 50, Some(35.0)),
+            ("not interpolated", &[15.0, 20.0, 35.0, 40.0, 50.0], 30, Some(20.0)),
+            ("one for all", &[7.0], 99, Some(7.0)),
+            ("of nothing", &[], 50, None),
+        ];
+        for (name, sorted, percent, expected) in cases {
+            assert_eq!(percentile(sorted, percent), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn latencies_are_sorted_and_in_milliseconds() {
+        let latency = Latency::of("one".to_owned(), 1, &[0.003, 0.001, 0.002, 0.004]);
+        let found = [latency.p50, latency.p90, latency.p99, latency.mean];
+        for (found, expected) in found.into_iter().zip([2.0, 4.0, 4.0, 2.5]) {
+            assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+        }
     }
 }

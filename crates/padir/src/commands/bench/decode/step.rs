@@ -45,7 +45,8 @@ struct Subject {
     threads: usize,
     session: Session,
     kind: Kind,
-    positions: usize,
+    /// One for each position.
+    tokens: Vec<TokenId>,
     seconds: Vec<f64>,
 }
 
@@ -101,12 +102,15 @@ impl Subject {
             Kind::Causal(rows) => format!("tokens, beam {rows}"),
         };
         let precision = engine.precision();
+        let vocabulary = engine.config().symbols.vocab_size as u32;
+        let tokens: Vec<TokenId> =
+            ids(positions).into_iter().map(|id| TokenId(id % vocabulary)).collect();
         let mut best: Option<Self> = None;
         for threads in [1, most] {
             let mut session = engine.session(Threads::new(threads));
-            session.encode(&[&tokens(positions)])?;
-            let (name, seconds) = (name.clone(), Vec::new());
-            let mut subject = Self { name, precision, threads, session, kind, positions, seconds };
+            session.encode(&[&tokens])?;
+            let (name, tokens, seconds) = (name.clone(), tokens.clone(), Vec::new());
+            let mut subject = Self { name, precision, threads, session, kind, tokens, seconds };
             subject.take()?;
             subject.seconds.clear();
             subject.take()?;
@@ -124,10 +128,10 @@ impl Subject {
     fn take(&mut self) -> Result<()> {
         match self.kind {
             Kind::Parallel => {
-                let tokens = tokens(self.positions);
-                let (no, yes) = (vec![false; self.positions], vec![true; self.positions]);
-                let ends = [self.positions];
-                let query = Query::new(&tokens, &ends, &[0], &no, &yes)?;
+                let positions = self.tokens.len();
+                let (no, yes) = (vec![false; positions], vec![true; positions]);
+                let ends = [positions];
+                let query = Query::new(&self.tokens, &ends, &[0], &no, &yes)?;
                 let mut answers = Answers::default();
                 for _ in 0..REPEATS {
                     answers.prepare(&query, 1);
@@ -141,13 +145,13 @@ impl Subject {
                 let depth = if rows == 1 { 1 } else { 2 * rows };
                 self.session.begin(&vec![0; rows])?;
                 let start = Instant::now();
-                for token in tokens(self.positions) {
+                for &token in &self.tokens {
                     let next: Vec<Advance> =
                         (0..rows).map(|parent| Advance { parent, token }).collect();
                     self.session.advance(&next, depth, &mut answers)?;
                 }
                 // The mean over a sentence: later tokens look back at more.
-                self.seconds.push(start.elapsed().as_secs_f64() / self.positions as f64);
+                self.seconds.push(start.elapsed().as_secs_f64() / self.tokens.len() as f64);
             }
         }
         Ok(())
@@ -157,7 +161,7 @@ impl Subject {
         let seconds = median(&self.seconds);
         let weights = self.session.engine().decoder_weights();
         let rows = match self.kind {
-            Kind::Parallel => self.positions,
+            Kind::Parallel => self.tokens.len(),
             Kind::Causal(rows) => rows,
         };
         let operations = |count: usize| 2.0 * (count * rows) as f64 / 1e9;
@@ -238,10 +242,6 @@ impl Peer {
 
 fn ids(count: usize) -> Vec<u32> {
     (0..count as u32).map(|i| 5 + i * 11 % 100).collect()
-}
-
-fn tokens(count: usize) -> Vec<TokenId> {
-    ids(count).into_iter().map(TokenId).collect()
 }
 
 fn median(seconds: &[f64]) -> f64 {

@@ -21,6 +21,10 @@ use crate::console::Console;
 const TRIAL: usize = 3;
 /// What a measurement of throughput lasts at least.
 const LEAST_SECONDS: f64 = 0.5;
+/// Steps of the refinement whose throughput is measured: the paper's.
+const TYPICAL_STEPS: usize = 4;
+/// The shortest target: a token and the end.
+const SHORTEST: usize = 2;
 
 /// Which systems there are.
 #[derive(Clone, Copy)]
@@ -29,6 +33,14 @@ pub(super) struct Choices<'a> {
     pub(super) lengths: &'a [usize],
     /// Tokens of random shortlists; 0 for no shortlists.
     pub(super) shortlist: usize,
+}
+
+impl Choices<'_> {
+    /// The most steps that are not more than the paper's, or else the fewest.
+    pub(super) fn typical_steps(&self) -> usize {
+        let few = self.steps.iter().copied().filter(|&steps| steps <= TYPICAL_STEPS).max();
+        few.or_else(|| self.steps.iter().copied().min()).unwrap_or(TYPICAL_STEPS)
+    }
 }
 
 /// What competes.
@@ -56,7 +68,9 @@ pub(super) struct System {
     decoding: Decoding,
     model: Arc<Model>,
     listed: Listed,
-    choices: Vec<usize>,
+    /// Threads that it may use.
+    pub(super) most: usize,
+    /// Threads that suit one sentence best.
     pub(super) threads: usize,
     runner: Runner,
     /// Seconds of each sentence.
@@ -98,11 +112,16 @@ pub(super) fn all(work: &Work, choices: Choices<'_>, console: &Console) -> Resul
     Ok(systems)
 }
 
-/// The ways a model can decode, with their names.
+/// The ways a model can decode, with their names: as it is scored, but with other beams, steps and lengths.
 fn ways(model: &Model, choices: Choices<'_>) -> Vec<(String, Decoding)> {
-    let Decoding::Refine(own) = Decoding::from(model.checkpoint.generation()) else {
-        let way = |num_beams| Decoding::Beam(Beam { num_beams, ..Beam::default() });
-        return vec![("AR greedy".to_owned(), way(1)), ("AR beam 5".to_owned(), way(5))];
+    let own = match Decoding::from(model.checkpoint.generation()) {
+        Decoding::Refine(own) => own,
+        Decoding::Beam(own) => {
+            let way = |num_beams| Decoding::Beam(Beam { num_beams, ..own });
+            return vec![("AR greedy".to_owned(), way(1)), ("AR beam 5".to_owned(), way(5))];
+        }
+        // No model comes with it.
+        Decoding::Sample(_) => return Vec::new(),
     };
     let mut ways = Vec::new();
     for &steps in choices.steps {
@@ -181,7 +200,6 @@ impl System {
             settings.enough = None;
         }
         let most = console.threads();
-        let choices = if most > 1 { vec![1, most] } else { vec![1] };
         let runner = model.runner(&decoding, &listed, most)?;
         Ok(Self {
             label,
@@ -189,7 +207,7 @@ impl System {
             decoding,
             listed,
             model: Arc::clone(model),
-            choices,
+            most,
             threads: most,
             runner,
             seconds: Vec::new(),
@@ -207,31 +225,43 @@ impl System {
         (self.model.load_seconds, self.model.engine.bytes())
     }
 
-    /// Whether its throughput is of interest.
-    pub(super) fn is_typical(&self) -> bool {
-        let label = self.label.trim_end_matches(" short");
-        ["AR greedy", "AR beam 5", "PaDIR 4 × 1", "PaDIR 4 × 5", "PaDIR 4 × 5 pruned"]
-            .contains(&label)
+    /// Whether its throughput is of interest: every search from left to right, and refinement in so many steps, plain or
+    /// pruned to the best length. Halved ones lie between the two.
+    pub(super) fn is_typical(&self, steps: usize) -> bool {
+        match &self.decoding {
+            Decoding::Refine(how) => how.steps == steps && how.prune != Prune::Halve,
+            Decoding::Beam(_) | Decoding::Sample(_) => true,
+        }
     }
 
-    /// Finds the number of threads that suits it best, and warms up.
+    /// Finds the number of threads that suits one sentence best, and warms up.
     pub(super) fn settle(&mut self, work: &Work) -> Result<()> {
+        let mut choices = vec![1, self.most];
+        choices.dedup();
         let mut best = (f64::INFINITY, 1);
-        for threads in self.choices.clone() {
-            self.runner = self.model.runner(&self.decoding, &self.listed, threads)?;
-            self.run(work, &[0])?;
+        for threads in choices {
+            self.restart(work, threads)?;
             let start = Instant::now();
             for sentence in 0..TRIAL.min(work.len()) {
                 self.run(work, &[sentence])?;
             }
-            best = if start.elapsed().as_secs_f64() < best.0 {
-                (start.elapsed().as_secs_f64(), threads)
-            } else {
-                best
-            };
+            let seconds = start.elapsed().as_secs_f64();
+            if seconds < best.0 {
+                best = (seconds, threads);
+            }
         }
         self.threads = best.1;
-        self.runner = self.model.runner(&self.decoding, &self.listed, self.threads)?;
+        self.restart(work, best.1)
+    }
+
+    /// Takes all threads, and warms up: a batch has work for them even where one sentence has not.
+    pub(super) fn take_all_threads(&mut self, work: &Work) -> Result<()> {
+        self.restart(work, self.most)
+    }
+
+    /// Starts anew with so many threads, and warms up.
+    fn restart(&mut self, work: &Work, threads: usize) -> Result<()> {
+        self.runner = self.model.runner(&self.decoding, &self.listed, threads)?;
         self.run(work, &[0])?;
         Ok(())
     }
@@ -246,15 +276,19 @@ impl System {
         Ok(())
     }
 
-    /// Target tokens per second at a size of batches.
-    pub(super) fn translate_many(&mut self, work: &Work, batch: usize) -> Result<f64> {
+    /// Target tokens per second over batches, as many as fit the time.
+    pub(super) fn translate_many(
+        &mut self,
+        work: &Work,
+        batches: impl Iterator<Item = Vec<usize>>,
+    ) -> Result<f64> {
         let start = Instant::now();
         let mut tokens = 0;
-        let mut first = 0;
-        while start.elapsed().as_secs_f64() < LEAST_SECONDS {
-            let batch: Vec<usize> = (first..first + batch).map(|i| i % work.len()).collect();
+        for batch in batches {
             tokens += self.run(work, &batch)?.0;
-            first += batch.len();
+            if start.elapsed().as_secs_f64() >= LEAST_SECONDS {
+                break;
+            }
         }
         Ok(tokens as f64 / start.elapsed().as_secs_f64())
     }
@@ -300,10 +334,7 @@ fn decode_fixed(
     let steps = match decoding {
         Decoding::Refine(settings) => {
             let symbols = padir::Symbols::new(symbols.random.clone(), symbols.mask);
-            // Around the length, so that several lengths have its mean.
-            let lowest = length - settings.lengths / 2;
-            let lengths: Vec<(usize, f64)> =
-                (0..settings.lengths).map(|i| (lowest + i, 0.0)).collect();
+            let lengths = lengths_around(length, settings.lengths, settings.max_length);
             let sentence = |(context, &number): (usize, &usize)| Sentence {
                 number: number as u64,
                 context,
@@ -332,4 +363,45 @@ fn decode_fixed(
         Decoding::Sample(_) => anyhow::bail!("sampling is not measured"),
     };
     Ok((batch.len() * length, steps))
+}
+
+/// So many lengths around one, so that they have its mean, or as near to it as targets can be short or long.
+fn lengths_around(length: usize, count: usize, longest: usize) -> Vec<(usize, f64)> {
+    let highest_start = (longest + 1).saturating_sub(count);
+    let lowest = length.saturating_sub(count / 2).min(highest_start).max(SHORTEST);
+    (lowest..=longest).take(count).map(|length| (length, 0.0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_lie_around_one_and_can_be_had() {
+        let cases = [
+            ("one", (30, 1), (30, 30)),
+            ("five", (30, 5), (28, 32)),
+            ("an even number", (30, 4), (28, 31)),
+            ("more below than there are", (30, 64), (2, 65)),
+            ("of the shortest", (2, 5), (2, 6)),
+            ("of the longest", (128, 5), (124, 128)),
+            ("all that there are", (30, 127), (2, 128)),
+            ("more than there are", (30, 1000), (2, 128)),
+        ];
+        for (name, (length, count), (first, last)) in cases {
+            let found: Vec<usize> =
+                lengths_around(length, count, 128).into_iter().map(|(n, _)| n).collect();
+            assert_eq!(found, (first..=last).collect::<Vec<usize>>(), "{name}");
+        }
+    }
+
+    #[test]
+    fn throughput_is_measured_with_steps_that_were_asked_for() {
+        let cases: [(&[usize], usize); 5] =
+            [(&[1, 2, 4, 10], 4), (&[10, 3, 1], 3), (&[20, 10], 10), (&[2], 2), (&[], 4)];
+        for (steps, expected) in cases {
+            let choices = Choices { steps, lengths: &[1], shortlist: 0 };
+            assert_eq!(choices.typical_steps(), expected, "{steps:?}");
+        }
+    }
 }
