@@ -275,6 +275,18 @@ fn faults_are_told_with_their_lines() {
         ("no outputs", stage.to_owned(), &["recipe.toml:3: stage \"a\" makes nothing"]),
         ("two of a name", good() + &good(), &["recipe.toml:7: there are two stages \"a\""]),
         (
+            "a setting that no decoder has",
+            make(
+                "e",
+                r#""evaluate", "--model", "m", "a.en", "a.de", "--set", "legth_penalty=2""#,
+                "stdout = \"e.json\"",
+            ),
+            &[
+                "recipe.toml:3: stage \"e\": no model decodes like this",
+                "unknown field `legth_penalty`",
+            ],
+        ),
+        (
             "two makers",
             good()
                 + &make(

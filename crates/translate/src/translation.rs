@@ -1,5 +1,7 @@
 //! A translated text.
 
+use std::collections::HashSet;
+
 use padir_decode::Hypothesis;
 use padir_text::vocab::Vocabulary;
 use serde::Serialize;
@@ -40,17 +42,21 @@ impl Translation {
         self.alternatives.first().map_or("", |best| &best.text)
     }
 
-    /// Puts the parts of a text together. Alternative number i is made of each part's number i, or of its last if
-    /// it has fewer.
+    /// Puts the parts of a text together. Alternatives are made of each part's number i, or of its last if it has fewer, and of
+    /// those that read alike the best is kept: tokens may differ where texts do not.
     pub(crate) fn join(
         vocabulary: &Vocabulary,
         parts: &[(Part<'_>, &[Hypothesis])],
         most: usize,
         source_tokens: usize,
     ) -> Self {
-        let count =
-            parts.iter().map(|(_, list)| list.len()).max().unwrap_or(0).clamp(1, most.max(1));
-        let alternatives = (0..count).map(|i| alternative(vocabulary, parts, i)).collect();
+        let count = parts.iter().map(|(_, list)| list.len()).max().unwrap_or(0).max(1);
+        let mut seen = HashSet::new();
+        let alternatives = (0..count)
+            .map(|i| alternative(vocabulary, parts, i))
+            .filter(|alternative| seen.insert(alternative.text.clone()))
+            .take(most.max(1))
+            .collect();
         Self { alternatives, parts: parts.len(), source_tokens }
     }
 }

@@ -8,7 +8,7 @@ use padir_base::TokenId;
 use padir_checkpoint::{
     Checkpoint, DecoderKind, GenerationConfig, ModelConfig, SENTENCEPIECE, TOKENIZER,
 };
-use padir_decode::{Hypothesis, autoregression, distinct, padir};
+use padir_decode::{Hypothesis, autoregression, padir};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
@@ -258,11 +258,7 @@ impl Translator {
                     }
                     sentences.push(padir::Sentence { number: job.number, context, lengths });
                 }
-                let session = &mut self.session;
-                let mut lists = padir::refine(session, settings, &symbols, &sentences, guide)?;
-                // Lengths that say too much end with what others say at once.
-                lists.iter_mut().for_each(distinct);
-                Ok(lists)
+                Ok(padir::refine(&mut self.session, settings, &symbols, &sentences, guide)?)
             }
             Decoding::Beam(beam) => {
                 let (symbols, sources) = self.left_to_right(jobs);

@@ -27,7 +27,7 @@ use serde_json::json;
 
 use super::arithmetic::Arithmetic;
 use super::train::listen;
-use super::translate::change;
+use super::translate::{change, some_decoder};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair};
 use crate::hint::WithHint;
@@ -127,8 +127,8 @@ const BEAM: usize = 5;
 
 impl DecodingArgs {
     /// The model's own way of decoding with what the user changed.
-    fn resolve(&self, translator: &Translator, nbest: usize) -> Result<Decoding> {
-        let mut decoding = translator.decoding().clone();
+    fn resolve(&self, own: &Decoding, nbest: usize) -> Result<Decoding> {
+        let mut decoding = own.clone();
         let beam = match decoding {
             Decoding::Beam(_) => Some(self.beam.unwrap_or(BEAM)),
             Decoding::Refine(_) | Decoding::Sample(_) => self.beam,
@@ -187,9 +187,15 @@ impl Work {
 }
 
 impl Distil {
+    /// Whether there could be a teacher that decodes like this.
+    pub(super) fn check(&self) -> Result<()> {
+        some_decoder(|own| self.decoding.resolve(own, self.nbest.into()).map(drop))
+    }
+
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let mut translator = self.arithmetic.open(&self.model, console.threads())?;
-        translator.set_decoding(self.decoding.resolve(&translator, self.nbest.into())?)?;
+        translator
+            .set_decoding(self.decoding.resolve(translator.decoding(), self.nbest.into())?)?;
         let work = self.prepare(console, &translator)?;
         loop {
             let (report, outputs) = (&work.place.report, self.outputs());

@@ -23,7 +23,7 @@ use super::data::table::{Table, pairs};
 use super::distil::batches::{batches, source_lengths};
 use super::distil::part::one_line;
 use super::distil::task::hash_model;
-use super::translate::Shortcuts;
+use super::translate::{Shortcuts, some_decoder};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, for_each_pair};
 use figures::{Figures, Scores};
@@ -98,9 +98,14 @@ struct DecodingArgs {
 }
 
 impl Evaluate {
+    /// Whether there could be a model that decodes like this.
+    pub(super) fn check(&self) -> Result<()> {
+        some_decoder(|own| self.decoding.variants(own).map(drop))
+    }
+
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let mut translator = self.arithmetic.open(&self.model, console.threads())?;
-        let variants = self.decoding.variants(&translator)?;
+        let variants = self.decoding.variants(translator.decoding())?;
         let corpora = self.corpus.all()?;
         let mut pairs: Vec<Pair> = Vec::new();
         for_each_pair(console, &corpora, self.corpus.reading(), |pair| {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::{Result, bail};
-use padir_translate::{Decoding, Translator};
+use padir_translate::Decoding;
 
 use super::DecodingArgs;
 
@@ -15,8 +15,7 @@ pub(super) struct Variant {
 
 impl DecodingArgs {
     /// Every combination of what the user listed, on top of the model's own settings.
-    pub(super) fn variants(&self, translator: &Translator) -> Result<Vec<Variant>> {
-        let own = translator.decoding();
+    pub(super) fn variants(&self, own: &Decoding) -> Result<Vec<Variant>> {
         match own {
             Decoding::Refine(_) if !self.beam.is_empty() => {
                 bail!("--beam is about autoregressive models, and this is a parallel one")

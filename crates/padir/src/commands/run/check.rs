@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use anyhow::Result;
 use clap::Parser;
 use clap::error::ErrorKind;
 use padir_train::config::{Config, ConfigError};
@@ -55,6 +56,8 @@ fn check_stage(scene: &Scene<'_>, stage: &mut Stage, faults: &mut Faults) {
     match Cli::try_parse_from(words) {
         Ok(cli) => match cli.command {
             Command::Train(train) => check_training(scene, stage, &train, faults),
+            Command::Evaluate(evaluate) => check_decoder(stage, evaluate.check(), faults),
+            Command::Distil(distil) => check_decoder(stage, distil.check(), faults),
             Command::Run(_) => {
                 faults.at(
                     stage.place,
@@ -72,6 +75,13 @@ fn check_stage(scene: &Scene<'_>, stage: &mut Stage, faults: &mut Faults) {
     if stage.outputs.is_empty() && faults.count() == before {
         let message = format!("stage {:?} makes nothing: name its `outputs`", stage.name);
         faults.at(stage.place, message);
+    }
+}
+
+/// Settings of a decoder are known before its model is.
+fn check_decoder(stage: &Stage, checked: Result<()>, faults: &mut Faults) {
+    if let Err(error) = checked {
+        faults.at(stage.place, format!("stage {:?}: {error}", stage.name));
     }
 }
 

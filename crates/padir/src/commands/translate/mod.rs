@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use padir_decode::autoregression::Sample;
+use padir_decode::autoregression::{Beam, Sample};
 use padir_decode::{Event, padir};
 use padir_text::lines::LINE_LIMIT;
 use padir_translate::{Decoding, Place, Text, Translation, Translator, Watcher};
@@ -235,6 +235,19 @@ pub(crate) fn change(
     changes.extend_from_slice(set);
     let names = serde_json::to_string(&decoding)?;
     decoding.set_all(&changes).hint(format!("this model decodes with {names}"))
+}
+
+/// Whether a way of decoding is one for a parallel model or for one from left to right.
+pub(crate) fn some_decoder(resolve: impl Fn(&Decoding) -> Result<()>) -> Result<()> {
+    let parallel = resolve(&Decoding::Refine(Box::default()));
+    match (parallel, resolve(&Decoding::Beam(Beam::default()))) {
+        (Err(parallel), Err(causal)) => {
+            bail!(
+                "no model decodes like this. A parallel one: {parallel}. From left to right: {causal}"
+            )
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Passes events on to whoever wants them.
