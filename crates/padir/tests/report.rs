@@ -103,7 +103,7 @@ run = ["train", "padir.toml", "--resume-or-begin", "--set", "run.dir=padir-seed{
 name = "tune"
 run = [
     "evaluate", "--model", "padir-seed1/best", "corpus/dev.de", "corpus/dev.en", "--steps", "3", "--lengths", "2",
-    "--length-penalty", "1,2.5", "--json",
+    "--length-penalty", "1,2.5", "--also", "prune.rule=keep,prune.most=1", "--json",
 ]
 stdout = "dev.json"
 
@@ -184,6 +184,7 @@ fn a_recipe_becomes_a_page() {
         "| padir | steps 3, lengths 2 | f32 | ",
         "#### dev.de, dev.en, 10 pairs (`",
         "| padir | steps 3, lengths 2, α 2.5 | f32 | ",
+        "| padir | steps 3, lengths 2, α 2.5, prune.rule=keep,prune.most=1 | f32 | ",
         " ± ",
         "![BLEU by steps](page/out-steps.svg)",
         "### Latency",

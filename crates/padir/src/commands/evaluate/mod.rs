@@ -33,14 +33,16 @@ use variant::Variant;
 /// Translate a test set under several settings and score it.
 ///
 /// Reports for each setting BLEU, chrF, length, exact matches and stutter as `padir score` would, how often the length was
-/// foretold, after how many steps translations stood still, and the time. Lists make one setting of every combination.
+/// foretold, after how many steps translations stood still, and the time. Lists make one setting of every combination, changes named by
+/// --also another one each.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir evaluate --model runs/padir/best test.en test.de
   padir evaluate --model runs/padir/best test.en test.de --steps 1,2,4,10 --lengths 1,5 --int8 --json > padir.json
   padir evaluate --model runs/teacher/best test.en test.de --beam 1,5 --outputs teacher-outputs
   padir evaluate --model runs/padir/best dev.en dev.de --lengths 3,5 --length-penalty 1,2,3,4,5    # to choose by
-  padir evaluate --model runs/padir/best test.en test.de --length-penalty 3 --fast")]
+  padir evaluate --model runs/padir/best test.en test.de --length-penalty 3 --fast
+  padir evaluate --model runs/padir/best dev.en dev.de --also prune.rule=halve --also prune.rule=keep,prune.most=1    # what they cost")]
 pub(crate) struct Evaluate {
     /// The model's directory.
     #[arg(long, short, value_name = "DIR")]
@@ -92,6 +94,10 @@ struct DecodingArgs {
     /// Change any other setting of the decoder.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+
+    /// Try this change, too, beside doing without it; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    also: Vec<String>,
 
     #[command(flatten)]
     shortcuts: Shortcuts,

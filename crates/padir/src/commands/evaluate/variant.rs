@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use padir_translate::Decoding;
 
 use super::DecodingArgs;
+use crate::commands::translate::change;
 
 /// A way to decode, and its name.
 pub(super) struct Variant {
@@ -35,19 +36,37 @@ impl DecodingArgs {
                 for beam in choices(&self.beam) {
                     let counts = [("steps", steps), ("lengths", lengths), ("num_beams", beam)];
                     for penalty in choices(&self.length_penalty) {
-                        let mut set = self.set.clone();
-                        set.extend(penalty.map(|penalty| format!("length_penalty={penalty}")));
-                        let decoding = self.shortcuts.resolve(own, counts, &set)?;
-                        let mut name = name(&decoding);
-                        if let Some(penalty) = penalty.filter(|_| self.length_penalty.len() > 1) {
-                            let _ = write!(name, ".penalty{penalty}");
-                        }
-                        variants.push(Variant { name, decoding });
+                        self.beside(own, counts, penalty, &mut variants)?;
                     }
                 }
             }
         }
         Ok(variants)
+    }
+
+    /// One combination as it is, and with each of the changes that are tried, too.
+    fn beside(
+        &self,
+        own: &Decoding,
+        counts: [(&str, Option<usize>); 3],
+        penalty: Option<f64>,
+        variants: &mut Vec<Variant>,
+    ) -> Result<()> {
+        let mut set = self.set.clone();
+        set.extend(penalty.map(|penalty| format!("length_penalty={penalty}")));
+        let decoding = self.shortcuts.resolve(own, counts, &set)?;
+        let mut name = name(&decoding);
+        if let Some(penalty) = penalty.filter(|_| self.length_penalty.len() > 1) {
+            let _ = write!(name, ".penalty{penalty}");
+        }
+        variants.push(Variant { name: name.clone(), decoding: decoding.clone() });
+        for also in &self.also {
+            let changes: Vec<String> = also.split(',').map(str::to_owned).collect();
+            let mut decoding = decoding.clone();
+            change(&mut decoding, [("", None); 3], &changes)?;
+            variants.push(Variant { name: format!("{name}+{also}"), decoding });
+        }
+        Ok(())
     }
 }
 

@@ -137,7 +137,7 @@ impl Page {
             self.scores_on(&corpus, &alike, &all);
         }
         self.line(
-            "\nSteps are those until nothing changed, or tokens from left to right, on average.\n",
+            "\nSteps are those until nothing changed, or tokens from left to right, on average; seconds are those of the whole set, in batches.\n",
         );
         let mut signatures: Vec<&String> =
             chapter.evaluations.iter().flat_map(|e| e.signatures.values()).collect();
@@ -166,6 +166,7 @@ impl Page {
             "steps",
             "length foretold %",
             "among those tried %",
+            "s",
         ];
         let rows = alike.iter().map(|group| {
             vec![
@@ -183,6 +184,7 @@ impl Page {
                 group.cell(2, |f| Some(f.steps)),
                 group.cell(1, |f| f.foretold),
                 group.cell(1, |f| f.among),
+                group.cell(1, |f| Some(f.seconds)),
             ]
         });
         self.table(&head, rows);
@@ -292,8 +294,11 @@ fn without_places(config: &str) -> String {
     quoted.collect::<Vec<_>>().join("\"")
 }
 
-/// `steps4.lengths5.penalty3` in words.
+/// `steps4.lengths5.penalty3+enough=-0.1` in words.
 fn setting(name: &str) -> String {
+    if let Some((counts, also)) = name.split_once('+') {
+        return format!("{}, {also}", setting(counts));
+    }
     let words =
         [("steps", "steps "), (".lengths", ", lengths "), ("beam", "beam "), (".penalty", ", α ")];
     words.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to))
