@@ -1,8 +1,8 @@
 //! Refinement of all positions at once.
 //!
 //! Each of the likeliest lengths starts from initial tokens and its end; a step replaces every position by its likeliest token;
-//! a sentence that no longer changes is done. The length n with the largest Σ log p / ((5 + n)/6)^α wins; α is 0 if it is not set.
-//! Ends and padding are then dropped and, if it is asked for, immediate repetitions.
+//! a sentence that no longer changes is done. The length with the largest Σ log p / ((5 + n)/6)^α wins; α is 0 if it is not set.
+//! Ends and padding are then dropped and, if it is asked for, immediate repetitions, which then do not count among the n either.
 
 use padir_base::TokenId;
 use padir_base::random::{Purpose, Seed};
@@ -16,7 +16,9 @@ use super::{Decoding, Translation, normalised};
 struct Draft {
     sentence: usize,
     tokens: Vec<u32>,
+    /// Of the tokens that count, and their number.
     log_p: f32,
+    counted: usize,
     done: bool,
 }
 
@@ -36,13 +38,15 @@ pub(super) fn refine(
         .parallel()
         .map_or(1, |p| p.max_positions)
         .min(how.settings.max_length as usize);
+    let drop_repeats = how.settings.drop_repeats;
     let mut drafts = Vec::new();
     for (sentence, lengths) in foretold.iter().enumerate() {
         let oracle = [(known[sentence].max(1), 0.0)];
         let lengths = if lengths.is_empty() { &oracle[..] } else { lengths };
         for &(length, _) in lengths {
             let tokens = initial(network.config(), numbers[sentence], length.min(limit));
-            drafts.push(Draft { sentence, tokens, log_p: f32::NEG_INFINITY, done: false });
+            let log_p = f32::NEG_INFINITY;
+            drafts.push(Draft { sentence, tokens, log_p, counted: 0, done: false });
         }
     }
     for _ in 0..how.settings.steps {
@@ -61,13 +65,17 @@ pub(super) fn refine(
             let draft = &mut drafts[i];
             let chosen = &best[range];
             let tokens: Vec<u32> = chosen.iter().map(|best| best[0].0).collect();
-            draft.log_p = chosen.iter().map(|best| best[0].1).sum();
+            let repeats = |at: usize| at > 0 && tokens[at] == tokens[at - 1];
+            let counts = |at: &usize| !(drop_repeats && repeats(*at));
+            let counted: Vec<usize> = (0..tokens.len()).filter(counts).collect();
+            draft.log_p = counted.iter().map(|&at| chosen[at][0].1).sum();
+            draft.counted = counted.len();
             draft.done = tokens == draft.tokens;
             draft.tokens = tokens;
         }
     }
     let alpha = how.settings.length_penalty.unwrap_or(0.0);
-    let score = |draft: &Draft| normalised(draft.log_p, draft.tokens.len(), alpha);
+    let score = |draft: &Draft| normalised(draft.log_p, draft.counted, alpha);
     let mut best: Vec<Option<&Draft>> = vec![None; sources.rows.len()];
     for draft in &drafts {
         let place = &mut best[draft.sentence];
@@ -75,7 +83,6 @@ pub(super) fn refine(
             *place = Some(draft);
         }
     }
-    let drop_repeats = how.settings.drop_repeats;
     let outputs = best.into_iter().map(|draft| {
         draft.map_or_else(Translation::default, |draft| clean(&draft.tokens, drop_repeats))
     });
