@@ -242,6 +242,8 @@ pub(crate) fn some_decoder(resolve: impl Fn(&Decoding) -> Result<()>) -> Result<
     let parallel = resolve(&Decoding::Refine(Box::default()));
     match (parallel, resolve(&Decoding::Beam(Beam::default()))) {
         (Err(parallel), Err(causal)) => {
+            // Without the hints, which are about a model that is there.
+            let (parallel, causal) = (parallel.root_cause(), causal.root_cause());
             bail!(
                 "no model decodes like this. A parallel one: {parallel}. From left to right: {causal}"
             )
