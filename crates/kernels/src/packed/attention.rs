@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::grid::Grid;
 use super::isa::{Found, Isa};
 use super::product::Tools;
-use super::tile::{self, Shape, Singles, row_tiles};
+use super::tile::{self, Next, Shape, Singles, row_tiles};
 use super::{PANEL, grow};
 use crate::simd::{exponentiate, largest, vectorised};
 
@@ -201,6 +201,7 @@ impl Attention<'_> {
                 b_step: PANEL,
                 b_panel: PANEL * self.width,
                 more: false,
+                next: Next::default(),
             };
             tile::singles(found, tile.len(), panels, factors, &mut sums);
             for (r, row) in tile.enumerate() {
@@ -237,6 +238,7 @@ impl Attention<'_> {
                 b_step: self.value_stride,
                 b_panel: PANEL,
                 more: false,
+                next: Next::default(),
             };
             tile::singles(found, tile.len(), panels, factors, &mut sums);
             for (r, row) in tile.enumerate() {

@@ -5,9 +5,9 @@
 #![expect(unsafe_code, reason = "intrinsics and loads without bounds checks; see each function")]
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
-    _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512, _mm512_storeu_ps,
-    _mm512_storeu_si512,
+    __m512, __m512i, _MM_HINT_T1, _mm_prefetch, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
+    _mm512_loadu_ps, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps,
+    _mm512_setzero_si512, _mm512_storeu_ps, _mm512_storeu_si512,
 };
 
 use super::PANEL;
@@ -62,7 +62,11 @@ unsafe fn single_tile<const R: usize, const P: usize>(factors: &Singles<'_>, sum
             }
         }
     }
+    let next = factors.next;
     for step in 0..factors.k {
+        for p in 0..next.panels {
+            ask(next.weights.as_ptr().wrapping_add(p * factors.b_panel + step * factors.b_step));
+        }
         let mut right: [__m512; P] = [_mm512_setzero_ps(); P];
         for (p, right) in right.iter_mut().enumerate() {
             // SAFETY: panel p has 16 numbers for each k.
@@ -99,7 +103,11 @@ pub(super) unsafe fn bytes(rows: usize, panels: usize, factors: &Bytes<'_>, sums
 unsafe fn byte_tile<const R: usize, const P: usize>(factors: &Bytes<'_>, sums: &mut Sums<i32>) {
     let (a, b) = (factors.a.as_ptr(), factors.b.as_ptr());
     let mut lanes = [[_mm512_setzero_si512(); P]; R];
+    let next = factors.next;
     for group in 0..factors.groups {
+        for p in 0..next.panels {
+            ask(next.weights.as_ptr().wrapping_add(p * factors.b_panel + group * 4 * PANEL));
+        }
         let mut right: [__m512i; P] = [_mm512_setzero_si512(); P];
         for (p, right) in right.iter_mut().enumerate() {
             // SAFETY: panel p has 64 numbers for each group.
@@ -123,4 +131,11 @@ unsafe fn byte_tile<const R: usize, const P: usize>(factors: &Bytes<'_>, sums: &
             unsafe { _mm512_storeu_si512(sums[r * P + p].as_mut_ptr().cast(), lanes[r][p]) };
         }
     }
+}
+
+/// Asks for a line of the cache behind the nearest, which the weights at work fill.
+#[inline]
+fn ask<T>(place: *const T) {
+    // SAFETY: every x86-64 processor has it, and it reads nothing that the program could see, wherever it points.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(place.cast()) };
 }

@@ -172,12 +172,16 @@ impl Byte {
                     ahead.fetch(share);
                 }
                 let rows = rows.start + part.start..rows.start + part.end;
+                // A single tile has no time to ask.
+                let after = if tiles > 1 { ((panel + count) * size).min(end) } else { end };
+                let after = &self.data[after..end];
                 let factors = Bytes {
                     groups: stride / 4,
                     a: &x.bytes()[rows.start * stride..rows.end * stride],
                     a_row: stride,
                     b: &self.data[panel * size..(panel + count) * size],
                     b_panel: size,
+                    next: shape.next(after, size, share, tiles),
                 };
                 tile::bytes(self.found, rows.len(), count, factors, &mut sums);
                 let (row_scales, zeros) = x.rows(rows.clone());

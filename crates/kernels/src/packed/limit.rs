@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::PANEL;
 use super::isa::{Found, Isa};
-use super::tile::{self, Bytes, Shape, Singles};
+use super::tile::{self, Bytes, Next, Shape, Singles};
 
 /// Rounds of a measurement; the fastest counts.
 const ROUNDS: usize = 8;
@@ -39,10 +39,16 @@ pub fn multiply_adds(isa: Isa, bytes: bool, threads: usize) -> f64 {
 /// Runs for a while; how many multiply-adds that were.
 fn run(found: Found, bytes: bool) -> f64 {
     #[cfg(target_arch = "x86_64")]
-    if found.isa() == Isa::Avx2 {
-        // SAFETY: AVX2 and FMA were found.
-        #[expect(unsafe_code, reason = "calls a loop for a detected processor")]
-        return unsafe { if bytes { avx2_bytes() } else { avx2_singles() } };
+    // SAFETY: the instructions were found.
+    #[expect(unsafe_code, reason = "calls a loop for a detected processor")]
+    unsafe {
+        match (found.isa(), bytes) {
+            (Isa::Avx2, false) => return avx2_singles(),
+            (Isa::Avx2, true) => return avx2_bytes(),
+            (Isa::Avx512Vnni, false) => return avx512_singles(),
+            (Isa::Avx512Vnni, true) => return avx512_bytes(),
+            (Isa::Portable, _) => {}
+        }
     }
     hot_tiles(found, bytes)
 }
@@ -92,6 +98,46 @@ unsafe fn avx2_bytes() -> f64 {
     (STEPS * 8 * 32) as f64
 }
 
+/// Twenty-four independent chains of 16 fused multiply-adds.
+///
+/// # Safety
+/// The processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[expect(unsafe_code, reason = "needs a detected processor")]
+unsafe fn avx512_singles() -> f64 {
+    use std::arch::x86_64::{_mm512_fmadd_ps, _mm512_set1_ps};
+    let (x, y) = (_mm512_set1_ps(black_box(0.5)), _mm512_set1_ps(black_box(1.0)));
+    let mut chains = [_mm512_set1_ps(black_box(1.0)); 24];
+    for _ in 0..STEPS {
+        for chain in &mut chains {
+            *chain = _mm512_fmadd_ps(*chain, x, y);
+        }
+    }
+    black_box(chains);
+    (STEPS * 24 * 16) as f64
+}
+
+/// Twenty-four independent chains of 64 products of bytes, added in fours and to the chain.
+///
+/// # Safety
+/// The processor has AVX-512 and VNNI.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+#[expect(unsafe_code, reason = "needs a detected processor")]
+unsafe fn avx512_bytes() -> f64 {
+    use std::arch::x86_64::{_mm512_dpbusd_epi32, _mm512_set1_epi8};
+    let (x, y) = (_mm512_set1_epi8(black_box(3)), _mm512_set1_epi8(black_box(1)));
+    let mut chains = [_mm512_set1_epi8(black_box(1)); 24];
+    for _ in 0..STEPS {
+        for chain in &mut chains {
+            *chain = _mm512_dpbusd_epi32(*chain, x, y);
+        }
+    }
+    black_box(chains);
+    (STEPS * 24 * 64) as f64
+}
+
 /// The engine's own tile over and over, its factors in the nearest cache.
 fn hot_tiles(found: Found, bytes: bool) -> f64 {
     const K: usize = 128;
@@ -101,8 +147,14 @@ fn hot_tiles(found: Found, bytes: bool) -> f64 {
     for _ in 0..TIMES {
         if bytes {
             let (a, b) = ([1_u8; tile::ROWS * K], [1_i8; PANEL * K]);
-            let factors =
-                Bytes { groups: K / 4, a: &a, a_row: K, b: black_box(&b), b_panel: PANEL * K };
+            let factors = Bytes {
+                groups: K / 4,
+                a: &a,
+                a_row: K,
+                b: black_box(&b),
+                b_panel: PANEL * K,
+                next: Next::default(),
+            };
             let mut sums = [[0; PANEL]; tile::ROWS * tile::PANELS];
             tile::bytes(found, rows, panels, factors, &mut sums);
             black_box(sums);
@@ -116,6 +168,7 @@ fn hot_tiles(found: Found, bytes: bool) -> f64 {
                 b_step: PANEL,
                 b_panel: PANEL * K,
                 more: false,
+                next: Next::default(),
             };
             let mut sums = [[0.0; PANEL]; tile::ROWS * tile::PANELS];
             tile::singles(found, rows, panels, factors, &mut sums);

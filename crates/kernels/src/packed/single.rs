@@ -143,6 +143,11 @@ impl Single {
                     let next = (next * PANEL).min(end);
                     let ahead = &self.data[next..(next + depth * PANEL).min(end)];
                     let ahead = Ahead::new(ahead, some.div_ceil(shape.rows));
+                    let after = if from + depth < k {
+                        &weights[(from + depth) * PANEL..]
+                    } else {
+                        &self.data[((panel + count) * PANEL * k).min(end)..end]
+                    };
                     let tiles = row_tiles(some, shape.rows).zip(&mut sums);
                     for (share, (tile, sums)) in tiles.enumerate() {
                         if hurry {
@@ -156,6 +161,7 @@ impl Single {
                             b_step: PANEL,
                             b_panel: PANEL * k,
                             more: from > 0,
+                            next: shape.next(after, PANEL * k, share, some.div_ceil(shape.rows)),
                         };
                         tile::singles(self.found, tile.len(), count, factors, sums);
                     }

@@ -31,6 +31,8 @@ pub(super) struct Singles<'a> {
     pub b_panel: usize,
     /// Whether the chains go on from the sums that are there.
     pub more: bool,
+    /// What will be multiplied next.
+    pub next: Next<'a, f32>,
 }
 
 /// What a tile of bytes multiplies.
@@ -44,6 +46,18 @@ pub(super) struct Bytes<'a> {
     /// 16 columns of four numbers of panel p for each group g at p·`b_panel` + g·64.
     pub b: &'a [i8],
     pub b_panel: usize,
+    /// What will be multiplied next.
+    pub next: Next<'a, i8>,
+}
+
+/// Weights that a tile of several panels asks for while it multiplies others: panels as far apart as its own, a line of each
+/// for each line that it reads. Others ask for them [themselves](super::ahead).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Next<'a, T> {
+    /// From the first of them on.
+    pub weights: &'a [T],
+    /// How many.
+    pub panels: usize,
 }
 
 /// Rows and panels of the tiles that suit so many rows.
@@ -83,6 +97,24 @@ impl Shape {
         })
     }
 
+    /// The next panels that tile `share` of `tiles` asks for, where tiles have several: those of the next tile, shared out.
+    #[inline]
+    pub(super) fn next<T>(
+        self,
+        weights: &[T],
+        size: usize,
+        share: usize,
+        tiles: usize,
+    ) -> Next<'_, T> {
+        let panels = weights.len().div_ceil(size).min(self.panels);
+        if self.panels == 1 || panels == 0 {
+            return Next { weights: &[], panels: 0 };
+        }
+        let cut = |share: usize| (panels * share).div_ceil(tiles);
+        let (from, to) = (cut(share), cut(share + 1));
+        Next { weights: &weights[(from * size).min(weights.len())..], panels: to - from }
+    }
+
     /// Calls `tile(rows, first panel, panels)` for all tiles: all rows of a panel before the next, so that
     /// weights are read once.
     #[inline]
@@ -118,7 +150,7 @@ pub(super) fn singles(
     factors: Singles<'_>,
     sums: &mut Sums<f32>,
 ) {
-    let Singles { k, a, a_row, b, b_step, b_panel, more } = factors;
+    let Singles { k, a, a_row, b, b_step, b_panel, more, .. } = factors;
     assert!((1..=ROWS).contains(&rows) && (1..=PANELS).contains(&panels), "a tile");
     if k == 0 {
         if !more {
@@ -153,7 +185,7 @@ pub(super) fn bytes(
     factors: Bytes<'_>,
     sums: &mut Sums<i32>,
 ) {
-    let Bytes { groups, a, a_row, b, b_panel } = factors;
+    let Bytes { groups, a, a_row, b, b_panel, .. } = factors;
     assert!((1..=ROWS).contains(&rows) && (1..=PANELS).contains(&panels), "a tile");
     assert!((rows - 1) * a_row + 4 * groups <= a.len(), "rows of the left factor");
     assert!((panels - 1) * b_panel + groups * 4 * PANEL <= b.len(), "the right factor");
@@ -172,7 +204,7 @@ pub(super) fn bytes(
 
 /// The definition, and what other processors run.
 fn portable_singles(rows: usize, panels: usize, factors: &Singles<'_>, sums: &mut Sums<f32>) {
-    let Singles { k, a, a_row, b, b_step, b_panel, more } = *factors;
+    let Singles { k, a, a_row, b, b_step, b_panel, more, .. } = *factors;
     for r in 0..rows {
         let a = &a[r * a_row..][..k];
         for p in 0..panels {
@@ -190,7 +222,7 @@ fn portable_singles(rows: usize, panels: usize, factors: &Singles<'_>, sums: &mu
 
 /// The definition, and what other processors run.
 fn portable_bytes(rows: usize, panels: usize, factors: &Bytes<'_>, sums: &mut Sums<i32>) {
-    let Bytes { groups, a, a_row, b, b_panel } = *factors;
+    let Bytes { groups, a, a_row, b, b_panel, .. } = *factors;
     for r in 0..rows {
         let a = a[r * a_row..][..4 * groups].as_chunks::<4>().0;
         for p in 0..panels {
@@ -234,6 +266,7 @@ mod tests {
             k in 0..70_usize,
             wide: bool,
             more: bool,
+            asked in 0..5_usize,
             gaps in (0..3_usize, 0..3_usize),
             numbers in prop::collection::vec(-8.0_f32..8.0, 64),
         ) {
@@ -245,7 +278,8 @@ mod tests {
                 let number = |i: usize| numbers[i * 7 % 64] + (i % 13) as f32;
                 let a: Vec<f32> = (0..rows * a_row).map(number).collect();
                 let b: Vec<f32> = (0..panels * b_panel + PANEL).map(|i| number(i + 5)).collect();
-                let factors = Singles { k, a: &a, a_row, b: &b, b_step, b_panel, more };
+                let next = Next { weights: &b, panels: asked };
+                let factors = Singles { k, a: &a, a_row, b: &b, b_step, b_panel, more, next };
                 let (mut ours, mut slow) = ([[7.0; PANEL]; 24], [[7.0; PANEL]; 24]);
                 singles(found, rows, panels, factors, &mut ours);
                 portable_singles(rows, panels, &factors, &mut slow);
@@ -261,6 +295,7 @@ mod tests {
             groups in 0..40_usize,
             wide: bool,
             extreme: bool,
+            asked in 0..5_usize,
             left in prop::collection::vec(any::<u8>(), 64),
             right in prop::collection::vec(-63..=63_i8, 64),
         ) {
@@ -271,7 +306,8 @@ mod tests {
                 let a: Vec<u8> = (0..rows * a_row).map(|i| if extreme { 255 } else { left[i * 5 % 64] }).collect();
                 let sign = |i: usize| if right[i % 64] < 0 { -63 } else { 63 };
                 let b: Vec<i8> = (0..panels * b_panel).map(|i| if extreme { sign(i / 4) } else { right[i * 11 % 64] }).collect();
-                let factors = Bytes { groups, a: &a, a_row, b: &b, b_panel };
+                let next = Next { weights: &b, panels: asked };
+                let factors = Bytes { groups, a: &a, a_row, b: &b, b_panel, next };
                 let (mut ours, mut slow) = ([[7; PANEL]; 24], [[9; PANEL]; 24]);
                 bytes(found, rows, panels, factors, &mut ours);
                 portable_bytes(rows, panels, &factors, &mut slow);
