@@ -75,6 +75,8 @@ pub struct Refinement {
     pub temperature: f64,
     /// α; none means the plain sum of log-probabilities.
     pub length_penalty: Option<f64>,
+    /// λ: how much ln p of a length counts in the score of its hypothesis.
+    pub length_weight: f64,
 }
 
 /// What a rejected position becomes.
@@ -180,6 +182,7 @@ impl Default for Refinement {
             drop_unchanged: true,
             temperature: 0.0,
             length_penalty: None,
+            length_weight: 0.0,
         }
     }
 }
@@ -213,6 +216,7 @@ fn read_refinement(mut ours: Keys, default: Refinement) -> Result<Refinement, Co
         drop_unchanged: ours.or("drop_unchanged", SWITCH, default.drop_unchanged)?,
         temperature: ours.or("temperature", REAL, default.temperature)?,
         length_penalty: ours.optional("length_penalty", "a number")?,
+        length_weight: ours.or("length_weight", REAL, default.length_weight)?,
     };
     check(&ours, "steps", found.steps, (1..=MAX_STEPS).contains(&found.steps))?;
     let counts = [
@@ -228,6 +232,8 @@ fn read_refinement(mut ours: Keys, default: Refinement) -> Result<Refinement, Co
     }
     let temperature = found.temperature;
     check(&ours, "temperature", temperature, (0.0..=1e6).contains(&temperature))?;
+    let weight = found.length_weight;
+    check(&ours, "length_weight", weight, weight.is_finite() && weight >= 0.0)?;
     if let Rejecter::Share { share } = found.rejecter {
         check(&ours, "rejecter.share", share, (0.0..=1.0).contains(&share))?;
     }
@@ -277,6 +283,7 @@ impl From<GenerationConfig> for Value {
                     "drop_unchanged": refinement.drop_unchanged,
                     "temperature": refinement.temperature,
                     "length_penalty": refinement.length_penalty,
+                    "length_weight": refinement.length_weight,
                 });
             }
         }
@@ -324,6 +331,7 @@ mod tests {
                 rejecter,
                 replacement: Replacement::Accumulated,
                 length_penalty: Some(1.5),
+                length_weight: 0.25,
                 initial: InitialTokens::Mask,
                 ..Refinement::default()
             };

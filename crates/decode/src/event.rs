@@ -6,6 +6,8 @@
 use padir_base::TokenId;
 use serde::{Deserialize, Serialize};
 
+use crate::hypothesis::Guess;
+
 /// What has become of a hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -41,6 +43,9 @@ pub struct Event {
     pub score: f64,
     /// What has become of it.
     pub status: Status,
+    /// The foretold length it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guess: Option<Guess>,
 }
 
 /// Someone who may want to know.
@@ -118,6 +123,7 @@ mod tests {
             rejected: vec![],
             score: -0.75,
             status: Status::Live,
+            guess: None,
         }
     }
 

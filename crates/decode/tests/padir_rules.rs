@@ -222,6 +222,54 @@ fn hypotheses_far_behind_are_given_up() {
 }
 
 #[test]
+fn another_penalty_decides_what_is_given_up() {
+    // Sums after a step: 3 ln 0.5 = −2.08, 5 ln 0.6 = −2.55. With α = 2 they are −1.17 and −0.92.
+    let script = |row: &Row<'_>, i: usize| {
+        let p = if row.tokens.len() == 3 { 0.5 } else { 0.6 };
+        vec![(row.tokens[i].0 % 90 + 10 + i as u32, p)]
+    };
+    for (prune_penalty, kept) in [(None, 0), (Some(2.0), 1)] {
+        let settings =
+            Settings { prune: Prune::Keep { most: 1 }, prune_penalty, ..Settings::default() };
+        let (list, ..) = run(script, &settings, &[3, 5]);
+        assert_eq!(list.iter().map(|h| h.number).collect::<Vec<_>>(), [kept], "{prune_penalty:?}");
+        // The score itself is as ever.
+        assert!((list[0].score - list[0].log_prob).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_length_that_was_foretold_may_count() {
+    // Three positions, of which people seldom speak: ln p = −3. Five: ln p = −1.
+    let script = |_: &Row<'_>, i: usize| vec![(10 + i as u32, 0.7)];
+    let tokens = |n: f64| n * 0.7_f64.ln();
+    let cases = [(0.0, None, 0, tokens(3.0)), (1.0, None, 1, tokens(5.0) - 1.0)];
+    let alpha = 2.0;
+    let shrunk = (tokens(5.0) - 0.5) / (10.0_f64 / 6.0).powf(alpha);
+    for (length_weight, length_penalty, first, score) in
+        cases.into_iter().chain([(0.5, Some(alpha), 1, shrunk)])
+    {
+        let settings = Settings { length_weight, length_penalty, ..Settings::default() };
+        let mut model = Scripted::new(script);
+        let sentence = Sentence { number: 0, context: 0, lengths: vec![(3, -3.0), (5, -1.0)] };
+        let symbols = Symbols { mask: None, ..sevens() };
+        let lists = refine(&mut model, &settings, &symbols, &[sentence], &mut ()).unwrap();
+        assert_eq!(lists[0][0].number, first, "{length_weight}");
+        assert!((lists[0][0].score - score).abs() < 1e-9, "{}", lists[0][0].score);
+    }
+    // What has no probability at all is no obstacle to whoever does not ask.
+    let sentence =
+        || Sentence { number: 0, context: 0, lengths: vec![(3, f64::NEG_INFINITY), (5, -1.0)] };
+    for (length_weight, first) in [(0.0, 0), (0.3, 1)] {
+        let settings = Settings { length_weight, ..Settings::default() };
+        let symbols = Symbols { mask: None, ..sevens() };
+        let lists = refine(&mut Scripted::new(script), &settings, &symbols, &[sentence()], &mut ())
+            .unwrap();
+        assert_eq!(lists[0][0].number, first);
+    }
+}
+
+#[test]
 fn one_length_may_be_enough() {
     // Means of ln p: −0.11 for three positions, −0.36 for four, −0.69 for five. Nothing ever settles.
     let script = |row: &Row<'_>, i: usize| {

@@ -66,6 +66,7 @@ fn settings(from: Refinement, max_length: usize) -> padir::Settings {
         drop_unchanged: from.drop_unchanged,
         temperature: from.temperature,
         length_penalty: from.length_penalty,
+        length_weight: from.length_weight,
         ..padir::Settings::default()
     }
 }

@@ -283,6 +283,7 @@ impl<'a> Beams<'a> {
             rejected: Vec::new(),
             score,
             status,
+            guess: None,
         };
         for h in &self.ended[ended..] {
             let (tokens, log_probs) = (h.tokens.clone(), h.log_probs.clone());

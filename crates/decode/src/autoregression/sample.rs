@@ -170,6 +170,7 @@ impl<'a> Walk<'a> {
             rejected: Vec::new(),
             score: normalise(path.log_prob, self.length, self.how.length_penalty),
             status,
+            guess: None,
         }
     }
 

@@ -54,6 +54,8 @@ pub(super) struct Draft {
     pub(super) status: Status,
     pub(super) turn: Turn,
     pub(super) score: f64,
+    /// The score that others are given up by.
+    pub(super) standing: f64,
     /// Which tokens are accepted predictions, not initial tokens.
     accepted: Vec<bool>,
     predicted: Vec<TokenId>,
@@ -90,6 +92,7 @@ impl Draft {
             status: Status::Live,
             turn: Turn::First,
             score: f64::NEG_INFINITY,
+            standing: f64::NEG_INFINITY,
             accepted: vec![false; n],
             predicted: tokens.clone(),
             log_probs: vec![0.0; n],
@@ -280,8 +283,13 @@ impl Draft {
             sum += self.log_probs[i];
             count += 1;
         }
+        let Settings { length_weight, length_penalty, prune_penalty, .. } = *rules.settings;
         self.log_prob = sum;
-        self.score = normalise(sum, count, rules.settings.length_penalty);
+        // A length without any probability is not zero times infinitely bad.
+        let foretold = if length_weight > 0.0 { self.start.guess.log_prob } else { 0.0 };
+        let joint = sum + length_weight * foretold;
+        self.score = normalise(joint, count, length_penalty);
+        self.standing = normalise(joint, count, prune_penalty.or(length_penalty));
     }
 
     fn turn_into(&mut self, form: Form, rejects: &Mask, rules: &Rules<'_>) {
@@ -323,6 +331,7 @@ impl Draft {
             rejected: self.rejected.clone(),
             score: self.score,
             status: self.status,
+            guess: Some(self.start.guess),
         }
     }
 

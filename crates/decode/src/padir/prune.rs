@@ -15,13 +15,13 @@ pub(super) fn prune(rule: Prune, drafts: &mut [Draft]) {
     };
     let competes = |draft: &Draft| draft.status != Status::Dropped && draft.turn == turn;
     let mut order: Vec<usize> = (0..drafts.len()).filter(|&i| competes(&drafts[i])).collect();
-    order.sort_by(|&a, &b| by_score(drafts[a].score, drafts[b].score));
+    order.sort_by(|&a, &b| by_score(drafts[a].standing, drafts[b].standing));
     let Some(&first) = order.first() else { return };
-    let best = drafts[first].score;
+    let best = drafts[first].standing;
     for (rank, &i) in order.iter().enumerate().skip(1) {
         let close = match rule {
             Prune::Never => true,
-            Prune::Margin { nats } => best - drafts[i].score < nats,
+            Prune::Margin { nats } => best - drafts[i].standing < nats,
             Prune::Keep { most } => rank < most,
             Prune::Halve => rank < order.len().div_ceil(2),
         };

@@ -52,12 +52,18 @@ pub struct Settings {
     pub top_p: Option<f64>,
     /// α of [`normalise`](crate::normalise); none means the plain sum of log-probabilities.
     pub length_penalty: Option<f64>,
+    /// λ of the score [`normalise`](crate::normalise)(Σ ln p + λ·ln p(n), α): how much is held against a length that was not foretold.
+    /// With 1 and no α it is the joint probability of a length and its tokens, which favours short ones.
+    pub length_weight: f64,
     /// Which positions are part of the score.
     pub counted: Counted,
     /// When a hypothesis is finished before its last step.
     pub halt: Halt,
     /// Which hypotheses are given up between steps.
     pub prune: Prune,
+    /// α that hypotheses are given up by; none means `length_penalty`. What is unsure costs long ones more than short ones, and
+    /// nothing is sure after the first step: a larger α than at the end gives up fewer that would have won.
+    pub prune_penalty: Option<f64>,
     /// Which positions are predicted again.
     pub wanted: Wanted,
     /// Where random starts and samples come from.
@@ -229,9 +235,11 @@ impl Default for Settings {
             top_k: None,
             top_p: None,
             length_penalty: None,
+            length_weight: 0.0,
             counted: Counted::default(),
             halt: Halt::default(),
             prune: Prune::default(),
+            prune_penalty: None,
             wanted: Wanted::default(),
             seed: Seed(0),
         }
@@ -264,23 +272,25 @@ impl Settings {
             length_share: 1.0,
             enough: None,
             input: Input::Visible,
+            length_weight: 0.0,
             counted: Counted::Kept,
             halt: Halt::Unchanged,
             prune: Prune::Never,
+            prune_penalty: None,
             wanted: Wanted::All,
             ..self
         }
     }
 
-    /// The same settings with shortcuts: no more lengths than have half of the probability, only the better half of
-    /// those that are left after each step, and no step for what is certain already. Sooner, at some loss of quality:
-    /// the scores of a first step, made from random tokens, say little about the last.
+    /// The same settings with shortcuts: only the two best hypotheses go on after the first step, chosen with α + 2, and
+    /// there is no further step for what is certain already. Sooner, at some loss of quality: the scores of a first step, made from random
+    /// tokens, say little about the last.
     #[must_use]
     pub fn fast(self) -> Self {
         Self {
             procedure: Procedure::Corrected,
-            length_share: 0.5,
-            prune: Prune::Halve,
+            prune: Prune::Keep { most: 2 },
+            prune_penalty: Some(self.length_penalty.unwrap_or(0.0) + 2.0),
             halt: Halt::Confident { min_log_prob: -0.1 },
             ..self
         }
@@ -333,9 +343,14 @@ impl Settings {
         if let Rejecter::Share { share } = self.rejecter {
             bounded("rejecter.share", share, (0.0..=1.0).contains(&share), "from 0 to 1")?;
         }
-        if let Some(alpha) = self.length_penalty {
-            bounded("length_penalty", alpha, alpha.is_finite(), "finite")?;
+        for (key, alpha) in
+            [("length_penalty", self.length_penalty), ("prune_penalty", self.prune_penalty)]
+        {
+            alpha.map_or(Ok(()), |alpha| bounded(key, alpha, alpha.is_finite(), "finite"))?;
         }
+        let weight = self.length_weight;
+        let sound = weight.is_finite() && weight >= 0.0;
+        bounded("length_weight", weight, sound, "finite and at least 0")?;
         match self.prune {
             Prune::Margin { nats } => bounded("prune.nats", nats, nats > 0.0, "above 0"),
             Prune::Keep { most } => bounded("prune.most", most as f64, most > 0, "at least 1"),
@@ -367,9 +382,11 @@ impl Settings {
                 ("length_share", self.length_share < 1.0),
                 ("enough", self.enough.is_some()),
                 ("input", self.input != Input::Visible),
+                ("length_weight", self.length_weight > 0.0),
                 ("counted", self.counted != Counted::Kept),
                 ("halt", self.halt != Halt::Unchanged),
                 ("prune", self.prune != Prune::Never),
+                ("prune_penalty", self.prune_penalty.is_some()),
                 ("wanted", self.wanted != Wanted::All),
             ];
             if let Some((key, _)) = extras.iter().find(|(_, set)| *set) {
@@ -398,8 +415,7 @@ mod tests {
             Settings { steps: 3, lengths: 7, length_penalty: Some(2.0), ..Settings::default() };
         let fast = own.clone().fast();
         assert_eq!((fast.steps, fast.lengths, fast.length_penalty), (3, 7, Some(2.0)));
-        assert!((fast.length_share - 0.5).abs() < 1e-12);
-        assert_eq!(fast.prune, Prune::Halve);
+        assert_eq!((fast.prune, fast.prune_penalty), (Prune::Keep { most: 2 }, Some(4.0)));
         assert_eq!(fast.halt, Halt::Confident { min_log_prob: -0.1 });
         let exact = fast.exactly_as_in_the_paper();
         assert_eq!(exact, Settings { procedure: Procedure::Paper, ..own });
@@ -440,6 +456,10 @@ mod tests {
             (Settings { length_share: 0.5, ..paper() }, "`length_share`"),
             (Settings { enough: Some(-0.1), ..paper() }, "`enough` is not part"),
             (Settings { enough: Some(f64::NAN), ..default() }, "`enough` is NaN"),
+            (Settings { length_weight: -1.0, ..default() }, "`length_weight` is -1"),
+            (Settings { length_weight: 0.3, ..paper() }, "`length_weight` is not part"),
+            (Settings { prune_penalty: Some(f64::NAN), ..default() }, "`prune_penalty` is NaN"),
+            (Settings { prune_penalty: Some(1.0), ..paper() }, "`prune_penalty` is not part"),
             (Settings { prune: Prune::Keep { most: 0 }, ..default() }, "`prune.most` is 0"),
             (Settings { prune: Prune::Keep { most: 2 }, ..paper() }, "`prune` is not part"),
             (Settings { halt: Halt::Never, ..paper() }, "`halt` is not part"),

@@ -166,7 +166,7 @@ impl Translate {
 /// Other ways to decode than the model's own.
 #[derive(clap::Args)]
 pub(crate) struct Shortcuts {
-    /// Refine with shortcuts: fewer lengths, half of them after each step, no step for what is certain. Costs some quality.
+    /// Refine with shortcuts: two hypotheses go on after the first step, and nothing that is certain. Costs some quality.
     #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
     fast: bool,
 

@@ -92,12 +92,7 @@ pub(super) fn all(work: &Work, choices: Choices<'_>, console: &Console) -> Resul
     for precision in [Precision::F32, Precision::Int8] {
         for path in [work.ar(), work.padir()].into_iter().flatten() {
             let model = Arc::new(Model::load(path, precision, work)?);
-            let fixed = matches!(work.task, Task::Fixed { .. });
             for (label, decoding) in ways(&model, choices) {
-                // Without early ends and with given lengths it would be the halved one.
-                if fixed && label.ends_with("fast") {
-                    continue;
-                }
                 for listed in model.lists(path, choices)? {
                     let label = match listed {
                         Listed::Everything => label.clone(),
@@ -129,12 +124,10 @@ fn ways(model: &Model, choices: Choices<'_>) -> Vec<(String, Decoding)> {
             let plain = padir::Settings { steps, lengths, ..*own.clone() };
             ways.push((format!("PaDIR {steps} × {lengths}"), plain.clone()));
             if lengths > 1 {
-                for (name, prune) in [("pruned", Prune::Keep { most: 1 }), ("halved", Prune::Halve)]
-                {
-                    let settings = padir::Settings { prune, ..plain.clone() };
-                    ways.push((format!("PaDIR {steps} × {lengths} {name}"), settings));
-                }
-                ways.push((format!("PaDIR {steps} × {lengths} fast"), plain.fast()));
+                let fast = plain.fast();
+                let one = padir::Settings { prune: Prune::Keep { most: 1 }, ..fast.clone() };
+                ways.push((format!("PaDIR {steps} × {lengths} fast"), fast));
+                ways.push((format!("PaDIR {steps} × {lengths} fast, one"), one));
             }
         }
     }
@@ -226,10 +219,10 @@ impl System {
     }
 
     /// Whether its throughput is of interest: every search from left to right, and refinement in so many steps, plain or
-    /// pruned to the best length. Halved ones lie between the two.
+    /// with all shortcuts.
     pub(super) fn is_typical(&self, steps: usize) -> bool {
         match &self.decoding {
-            Decoding::Refine(how) => how.steps == steps && how.prune != Prune::Halve,
+            Decoding::Refine(how) => how.steps == steps && how.prune != (Prune::Keep { most: 1 }),
             Decoding::Beam(_) | Decoding::Sample(_) => true,
         }
     }
