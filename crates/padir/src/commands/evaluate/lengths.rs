@@ -90,6 +90,7 @@ mod tests {
             rejected: vec![],
             score: 0.0,
             status: Status::Live,
+            guess: None,
         }
     }
 

@@ -127,7 +127,7 @@ fn ways(model: &Model, choices: Choices<'_>) -> Vec<(String, Decoding)> {
                 let fast = plain.fast();
                 let one = padir::Settings { prune: Prune::Keep { most: 1 }, ..fast.clone() };
                 ways.push((format!("PaDIR {steps} × {lengths} fast"), fast));
-                ways.push((format!("PaDIR {steps} × {lengths} fast, one"), one));
+                ways.push((format!("PaDIR {steps} × {lengths} pruned"), one));
             }
         }
     }
