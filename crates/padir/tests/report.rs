@@ -207,6 +207,14 @@ fn a_recipe_becomes_a_page() {
     succeed(home, &["report", "out", "--output", "docs/page.md"]);
     let made_again = fs::read_to_string(home.join("docs/page.md")).unwrap();
     assert_eq!(made_again, page, "by the command that it names");
+    // What is kept has no texts and no weights, and is enough for the same page.
+    succeed(home, &["report", "out", "--output", "docs/page.md", "--keep", "kept"]);
+    assert!(!home.join("kept/out/teacher/best").exists() && !home.join("kept/out/vocab").exists());
+    succeed(home, &["report", "kept/out", "--output", "docs/page.md"]);
+    let kept = fs::read_to_string(home.join("docs/page.md")).unwrap();
+    assert_eq!(kept.replace("kept/out", "out"), page, "of what was kept");
+    let manifest = fs::read_to_string(home.join("kept/out/teacher/manifest.json")).unwrap();
+    assert!(!manifest.contains(home.to_str().unwrap()), "a path of this machine\n{manifest}");
     retrain(home);
     again(home);
 }

@@ -35,6 +35,10 @@ pub use summary::{RunKind, Summary, find};
 /// The file name of a run's configuration.
 pub const CONFIG: &str = "config.toml";
 
+/// The files that a [`Summary`] and a page of results are made of.
+pub const RECORDS: [&str; 4] =
+    [CONFIG, padir_base::manifest::FILE_NAME, status::FILE_NAME, crate::record::FILE_NAME];
+
 /// A directory cannot be that of a run.
 #[derive(Debug, Error)]
 pub enum RunDirError {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RunDirError;
 
-const FILE_NAME: &str = "status.json";
+pub(super) const FILE_NAME: &str = "status.json";
 
 /// How a run stands, as its trainer wrote it down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! One recipe: everything its stages left behind.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use padir_base::hash::hash_bytes;
@@ -14,6 +14,7 @@ use super::inputs::{Change, Inputs};
 use super::latency::Latencies;
 use super::training::Training;
 use crate::commands::distil::report::Report as Distillation;
+use crate::commands::run::recipe::RECORD;
 use crate::commands::run::record::{Record, StageRecord, Standing};
 use crate::console::Console;
 use crate::hint::WithHint;
@@ -35,6 +36,9 @@ pub(super) struct Chapter {
     pub(super) distillations: Vec<Distillation>,
     pub(super) evaluations: Vec<Evaluation>,
     pub(super) latencies: Vec<Latencies>,
+    /// The files all that was read from, below the directory.
+    #[serde(skip)]
+    pub(super) sources: Vec<PathBuf>,
 }
 
 impl Chapter {
@@ -55,12 +59,14 @@ impl Chapter {
         let valid = valid(console, directory, &record, &done)?;
         let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
+        let mut sources = vec![PathBuf::from(RECORD)];
         Ok(Self {
             name: name.unwrap_or_else(|| "results".to_owned()),
-            trainings: trainings(directory, &done)?,
-            distillations: read_all(directory, &valid, DISTIL, distillation)?,
-            evaluations: read_all(directory, &valid, EVALUATE, printed)?,
-            latencies: read_all(directory, &valid, LATENCY, printed)?,
+            trainings: trainings(directory, &done, &mut sources)?,
+            distillations: read_all(directory, &valid, DISTIL, distillation, &mut sources)?,
+            evaluations: read_all(directory, &valid, EVALUATE, printed, &mut sources)?,
+            latencies: read_all(directory, &valid, LATENCY, printed, &mut sources)?,
+            sources,
         })
     }
 }
@@ -95,7 +101,11 @@ fn valid<'a>(
 }
 
 /// The runs that finished stages made, in the order in which they were made.
-fn trainings(directory: &Path, done: &[Finished<'_>]) -> Result<Vec<Training>> {
+fn trainings(
+    directory: &Path,
+    done: &[Finished<'_>],
+    sources: &mut Vec<PathBuf>,
+) -> Result<Vec<Training>> {
     let mut stages: Vec<&StageRecord> =
         done.iter().map(|(_, stage)| *stage).filter(|stage| runs(stage, &["train"])).collect();
     stages.sort_by_key(|stage| stage.ended);
@@ -106,7 +116,9 @@ fn trainings(directory: &Path, done: &[Finished<'_>]) -> Result<Vec<Training>> {
     let mut trainings = Vec::new();
     for stage in stages {
         for run in runs.iter().filter(|run| made_by(stage, run)) {
-            trainings.push(Training::read(directory, run)?);
+            let training = Training::read(directory, run)?;
+            sources.extend(training.sources());
+            trainings.push(training);
         }
     }
     Ok(trainings)
@@ -118,6 +130,7 @@ fn read_all<T: DeserializeOwned>(
     finished: &[Finished<'_>],
     command: &[&str],
     file: impl Fn(&StageRecord) -> Option<String>,
+    sources: &mut Vec<PathBuf>,
 ) -> Result<Vec<T>> {
     let mut stages: Vec<&Finished<'_>> =
         finished.iter().filter(|(_, stage)| runs(stage, command)).collect();
@@ -137,6 +150,7 @@ fn read_all<T: DeserializeOwned>(
             .with_context(|| format!("{} is not what stage {name} writes", path.display()))
             .hint(advice)?;
         all.push(value);
+        sources.push(file.into());
     }
     Ok(all)
 }

@@ -6,6 +6,7 @@ mod curves;
 pub(super) mod evaluation;
 mod figures;
 mod inputs;
+mod keep;
 mod latency;
 mod page;
 mod paper;
@@ -33,7 +34,8 @@ use page::Page;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir report runs/multi30k-en-de
-  padir report runs/multi30k-en-de runs/tatoeba-en-de --output docs/results.md")]
+  padir report runs/multi30k-en-de runs/tatoeba-en-de --output docs/results.md
+  padir report runs/multi30k-en-de --keep results && padir report results/multi30k-en-de    # the same page")]
 pub(crate) struct Report {
     /// Directories in which `padir run` worked.
     #[arg(value_name = "DIR", required = true)]
@@ -42,6 +44,10 @@ pub(crate) struct Report {
     /// The page.
     #[arg(long, short, value_name = "FILE", default_value = "results.md")]
     output: PathBuf,
+
+    /// Also copy what the page is made of, without texts and weights, to directories below this one, of which it can be made again.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
 }
 
 impl Report {
@@ -59,6 +65,11 @@ impl Report {
         let names: Vec<&str> = chapters.iter().map(|chapter| chapter.name.as_str()).collect();
         let different: BTreeSet<&&str> = names.iter().collect();
         ensure!(different.len() == names.len(), "two directories have the same name");
+        if let Some(shelf) = &self.keep {
+            for (chapter, directory) in chapters.iter().zip(&self.directories) {
+                keep::keep(chapter, directory, shelf)?;
+            }
+        }
         if console.wants_json() {
             return console.print_json(&chapters);
         }

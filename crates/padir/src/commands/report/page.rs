@@ -286,7 +286,7 @@ fn base_name(path: &str) -> &str {
 }
 
 /// A configuration in which absolute paths are names: where files lay on some machine is nobody's business.
-fn without_places(config: &str) -> String {
+pub(super) fn without_places(config: &str) -> String {
     let quoted = config.split('"').enumerate().map(|(at, part)| match at % 2 {
         1 if Path::new(part).is_absolute() => base_name(part),
         _ => part,

@@ -1,12 +1,12 @@
 //! What was trained.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use padir_base::manifest::{DataFile, Manifest};
 use padir_base::random::Seed;
-use padir_train::rundir::Summary;
+use padir_train::rundir::{self, Summary};
 use serde::Serialize;
 
 /// A run of training.
@@ -37,6 +37,11 @@ impl Training {
             data: manifest.data,
             config: read("config.toml")?,
         })
+    }
+
+    /// The files it was read from, below the recipe's directory.
+    pub(super) fn sources(&self) -> impl Iterator<Item = PathBuf> {
+        rundir::RECORDS.into_iter().map(|file| Path::new(&self.name).join(file))
     }
 
     /// The best of what the run watched: its name and value.

@@ -14,7 +14,7 @@ mod faults;
 mod graph;
 mod list;
 mod names;
-mod recipe;
+pub(super) mod recipe;
 pub(super) mod record;
 mod source;
 pub(super) mod stage;

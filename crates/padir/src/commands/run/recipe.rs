@@ -15,7 +15,7 @@ use super::{check, graph};
 use crate::hint::WithHint;
 
 /// Names that `padir run` keeps for itself.
-pub(super) const RECORD: &str = "stages.json";
+pub(in crate::commands) const RECORD: &str = "stages.json";
 pub(super) const LOCK: &str = "stages.lock";
 pub(super) const REPLACED: &str = "replaced";
 
