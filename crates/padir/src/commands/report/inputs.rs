@@ -41,10 +41,21 @@ impl<'a> Inputs<'a> {
             match self.now(name)? {
                 Some(now) if now == *read => {}
                 Some(_) => return Ok(Some(Change::Other(name))),
+                None if self.went_whole(name, stage) => {}
                 None => return Ok(Some(Change::Gone(name))),
             }
         }
         Ok(None)
+    }
+
+    /// Whether the directory it lay in was made before the stage ran, not again since, and then removed.
+    fn went_whole(&self, name: &str, reader: &StageRecord) -> bool {
+        let holds = |made: &String| Path::new(name).starts_with(made);
+        let gone = |made: &&String| holds(made) && !self.directory.join(made.as_str()).exists();
+        self.record.stages().any(|(_, stage)| {
+            stage.outputs.keys().any(|made| gone(&made))
+                && stage.ended.is_some_and(|ended| ended <= reader.started)
+        })
     }
 
     /// The hash of what is there or, of what was removed to save space, the hash of what was made.
@@ -78,7 +89,7 @@ mod tests {
             standing: Standing::Done,
             identity: Identity { command, files, inputs: hashes(inputs) },
             outputs: hashes(outputs),
-            started: 0,
+            started: 1,
             ended: Some(1),
             seconds: 1.0,
             version: String::new(),
@@ -93,6 +104,9 @@ mod tests {
         fs::write(home.path().join("model"), "new").unwrap();
         let mut record = Record::read(home.path()).unwrap();
         record.put("train", stage(&[], &[("model", "new"), ("removed", "new")])).unwrap();
+        record.put("early", stage(&[], &[("early", "new")])).unwrap();
+        let late = StageRecord { ended: Some(9), ..stage(&[], &[("late", "new")]) };
+        record.put("late", late).unwrap();
         let cases = [
             ("as it was", "model", "new", None),
             ("made again", "model", "old", Some(Change::Other("model"))),
@@ -100,6 +114,8 @@ mod tests {
             ("another there", "corpus/test", "old", Some(Change::Other("corpus/test"))),
             ("removed", "removed", "new", None),
             ("made again and removed", "removed", "old", Some(Change::Other("removed"))),
+            ("in a directory that was removed", "early/test", "old", None),
+            ("in one that was made since", "late/test", "old", Some(Change::Gone("late/test"))),
             ("of nobody, and not there", "gone", "new", Some(Change::Gone("gone"))),
             ("data, wherever it lies", "{data.test}", "new", None),
         ];
