@@ -32,6 +32,10 @@ pub(super) struct Singles<'a> {
     /// Whether the chains go on from the sums that are there.
     pub more: bool,
     /// What will be multiplied next.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "only AVX-512 has such tiles")
+    )]
     pub next: Next<'a, f32>,
 }
 
@@ -47,11 +51,16 @@ pub(super) struct Bytes<'a> {
     pub b: &'a [i8],
     pub b_panel: usize,
     /// What will be multiplied next.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "only AVX-512 has such tiles")
+    )]
     pub next: Next<'a, i8>,
 }
 
 /// Weights that a tile of several panels asks for while it multiplies others: panels as far apart as its own, a line of each
 /// for each line that it reads. Others ask for them [themselves](super::ahead).
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only AVX-512 has such tiles"))]
 #[derive(Clone, Copy, Default)]
 pub(super) struct Next<'a, T> {
     /// From the first of them on.
