@@ -1,6 +1,7 @@
 //! Keeping what a page is made of: records and figures, without texts and weights.
 //!
-//! The page can be made of it again, to the letter, when the models are long gone. Absolute paths become names.
+//! The page can be made of it again, to the letter, when the models are long gone. Absolute paths of configurations and manifests become
+//! names; what stages wrote is known by its hash and copied as it is.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +22,6 @@ pub(super) fn keep(chapter: &Chapter, directory: &Path, shelf: &Path) -> Result<
             fs::create_dir_all(parent)
                 .with_context(|| format!("cannot make {}", parent.display()))?;
         }
-        // Evaluations are known by their hashes, and name no places.
         let is_figures = to.extension().is_some_and(|e| e == "json") && !is_manifest(&to);
         let text = if is_figures { text } else { without_places(&text) };
         write_atomically(&to, text.as_bytes())?;
