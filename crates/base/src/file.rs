@@ -54,6 +54,11 @@ impl AtomicFile {
         &self.path
     }
 
+    /// Where it stands until then: what to remove where nothing is dropped, as in a handler of signals.
+    pub fn unfinished(&self) -> &Path {
+        self.writer.get_ref().path()
+    }
+
     /// Makes the file appear at its path, replacing what stood there.
     ///
     /// # Errors

@@ -14,6 +14,9 @@ pub enum ChanceError {
     /// The candidates carry no probability.
     #[error("no candidate for position {0} has a positive probability")]
     NoCandidate(usize),
+    /// A network that is damaged or overflows.
+    #[error("a candidate for position {0} has a probability that is not a number")]
+    NotANumber(usize),
     /// An exact law is not followed further into outcomes this unlikely.
     #[error("the outcome is less likely than the cut-off")]
     Unlikely,

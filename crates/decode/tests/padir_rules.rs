@@ -205,7 +205,7 @@ fn hypotheses_far_behind_are_given_up() {
         ("never", Prune::Never, vec![3, 3, 3, 3], vec![0, 2, 1]),
         ("the best", Prune::Keep { most: 1 }, vec![3, 1, 1, 1], vec![0]),
         ("two", Prune::Keep { most: 2 }, vec![3, 2, 2, 2], vec![0, 2]),
-        ("half of them each time", Prune::Halve, vec![3, 2, 1, 1], vec![0]),
+        ("half of them each time", Prune::Share { share: 0.5 }, vec![3, 2, 1, 1], vec![0]),
         ("within 1 nat", Prune::Margin { nats: 1.0 }, vec![3, 1, 1, 1], vec![0]),
         ("within 2 nats", Prune::Margin { nats: 2.0 }, vec![3, 2, 2, 2], vec![0, 2]),
         ("within 4 nats", Prune::Margin { nats: 4.0 }, vec![3, 3, 3, 3], vec![0, 2, 1]),

@@ -133,7 +133,7 @@ impl Console {
     /// Reports a failure and chooses the exit code. A closed pipe is not a failure.
     #[expect(clippy::unused_self, reason = "stderr belongs to the console")]
     pub(crate) fn fail(&self, error: &anyhow::Error) -> ExitCode {
-        if error.chain().any(is_closed_pipe) {
+        if is_quiet_end(error) {
             return ExitCode::SUCCESS;
         }
         let mut stderr = io::stderr().lock();
@@ -149,6 +149,11 @@ impl Console {
         }
         ExitCode::FAILURE
     }
+}
+
+/// Whether all that happened is that nobody reads stdout any more.
+pub(crate) fn is_quiet_end(error: &anyhow::Error) -> bool {
+    error.chain().any(is_closed_pipe)
 }
 
 fn is_closed_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {

@@ -333,3 +333,34 @@ fn again(home: &Path) {
     );
     assert!(error.contains("about autoregressive models"), "{error}");
 }
+
+#[test]
+fn the_page_in_docs_is_what_its_command_makes_of_the_records() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let kept = fs::read_to_string(root.join("docs/results.md")).unwrap();
+    let command = kept.split('`').nth(1).unwrap();
+    let scratch = TempDir::new().unwrap();
+    copy_all(&root.join("results"), &scratch.path().join("results"));
+    fs::create_dir(scratch.path().join("docs")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_padir"))
+        .args(command.split(' ').skip(1))
+        .current_dir(scratch.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let made = fs::read_to_string(scratch.path().join("docs/results.md")).unwrap();
+    let differs = made.lines().zip(kept.lines()).find(|(made, kept)| made != kept);
+    assert!(made == kept, "{command} makes something else of results: {differs:?}");
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_all(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}

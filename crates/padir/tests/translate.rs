@@ -165,26 +165,37 @@ fn lists_scores_records_and_traces_agree() {
 #[test]
 fn settings_reach_the_decoder() {
     let house = House::build();
-    let trace = |arguments: &[&str]| {
-        let all: Vec<&str> = ["--model", "padir", "--trace", "t.jsonl", "one two three"]
-            .iter()
-            .chain(arguments)
-            .copied()
-            .collect();
-        house.translate(&all, "");
+    let events = |arguments: &[&str]| -> Vec<Value> {
+        let usual = ["--model", "padir", "--trace", "t.jsonl", "one two three"];
+        house.translate(&[&usual, arguments].concat(), "");
         let text = fs::read_to_string(house.path("t.jsonl")).unwrap();
-        let steps: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+    };
+    let trace = |arguments: &[&str]| {
+        let steps = events(arguments);
         let most = |key: &str| steps.iter().map(|s| s[key].as_u64().unwrap()).max().unwrap();
         (most("step"), most("hypothesis") + 1)
     };
     assert_eq!(trace(&["--steps", "1", "--lengths", "2"]), (1, 2));
     assert_eq!(trace(&["--steps", "3", "--lengths", "1", "--set", "halt.rule=never"]), (3, 1));
     assert_eq!(trace(&["--exact-paper", "--steps", "2", "--lengths", "4"]).1, 4);
+    let fast = events(&["--fast", "--lengths", "5", "--set", "halt.rule=never"]);
+    let live = |step: u64| fast.iter().filter(|event| event["step"] == step).count();
+    assert_eq!([1, 2, 3, 4].map(live), [5, 2, 1, 1], "of five two go on, and then one");
     let watched = house.run_any(&["translate", "--model", "padir", "--watch", "one two"], b"");
     assert!(text(&watched.stderr).lines().count() >= 1, "{}", text(&watched.stderr));
     let refused = house.fail(&["--model", "ar", "--watch", "one two"], b"").1;
     assert!(refused.contains("--watch shows refinement"), "{refused}");
-    let exact = ["--model", "padir", "--exact-paper", "--set", "prune.rule=halve", "one"];
+    let exact = [
+        "--model",
+        "padir",
+        "--exact-paper",
+        "--set",
+        "prune.rule=keep",
+        "--set",
+        "prune.most=2",
+        "one",
+    ];
     let refused = house.fail(&exact, b"").1;
     assert!(refused.contains("`prune` is not part"), "{refused}");
 }
@@ -239,7 +250,30 @@ fn long_texts_are_cut_and_nothing_is_too_strange() {
     let json =
         house.translate(&["--model", "padir", "--steps", "1", "--lengths", "1", "--json"], &long);
     let record: Value = serde_json::from_str(&json).unwrap();
-    assert!(record["parts"].as_u64().unwrap() > 50, "{}", record["parts"]);
+    let parts = record["parts"].as_u64().unwrap() as usize;
+    assert!(parts > 50, "{parts}");
+    // Equal parts say the same, and each is there.
+    let repeated = |times: usize, arguments: &[&str]| {
+        house.translate(
+            &[&["--model", "padir"], arguments].concat(),
+            &"one two three. ".repeat(times),
+        )
+    };
+    let fits = |&times: &usize| {
+        let record: Value = serde_json::from_str(&repeated(times, &["--json"])).unwrap();
+        record["parts"] == 1
+    };
+    let most = (1..100).take_while(fits).last().unwrap();
+    let part = repeated(most, &[]).trim().to_owned();
+    assert!(!part.is_empty());
+    assert_eq!(repeated(3 * most, &[]).trim(), [&part[..], &part, &part].join(" "));
+    let cut = house.translate(&["--model", "ar", "--beam", "1", "--json"], &long);
+    assert!(serde_json::from_str::<Value>(&cut).unwrap()["parts"].as_u64().unwrap() > 50, "{cut}");
+    // A shorter target has shorter sources, so that nothing is cut off.
+    let short =
+        ["--model", "padir", "--set", "max_length=24", "--steps", "1", "--lengths", "1", "--json"];
+    let record: Value = serde_json::from_str(&house.translate(&short, &long)).unwrap();
+    assert!(record["parts"].as_u64().unwrap() as usize > 2 * parts, "{}", record["parts"]);
     let strange =
         "\u{7f}\u{1}\u{fffd}\u{202e}one\u{200d}\u{0301} 𝒳𝓎𝓏 \u{e000}\n\u{a0}\u{3000}\n💩💩💩\n";
     for model in ["ar", "padir"] {
@@ -254,7 +288,7 @@ fn bad_input_is_named_by_file_and_line() {
     let (out, error) = house.fail(&["--model", "padir", "--steps", "1"], b"one\n\xff\xfe\ntwo\n");
     assert!(error.contains("line 2"), "{error}");
     assert_eq!(out.lines().count(), 1, "what came before it is translated: {out:?}");
-    let cases: [(&str, &[&str], &str); 9] = [
+    let cases: [(&str, &[&str], &str); 10] = [
         ("no model", &["--model", "nowhere", "x"], "nowhere"),
         ("no file", &["--model", "ar", "--file", "nowhere"], "nowhere"),
         ("steps of a beam", &["--model", "ar", "--steps", "2", "x"], "unknown field `steps`"),
@@ -263,6 +297,7 @@ fn bad_input_is_named_by_file_and_line() {
         ("no such setting", &["--model", "padir", "--set", "stepps=1", "x"], "stepps"),
         ("no value", &["--model", "padir", "--set", "steps", "x"], "key=value"),
         ("no steps", &["--model", "padir", "--steps", "0", "x"], "`steps` is 0"),
+        ("no steps for nothing", &["--model", "padir", "--steps", "0"], "`steps` is 0"),
         ("a trace nowhere", &["--model", "padir", "--trace", "no/where", "x"], "no/where"),
     ];
     for (name, arguments, expected) in cases {
@@ -448,7 +483,6 @@ fn a_bad_shortlist_is_named() {
 #[test]
 fn an_interrupt_ends_it_after_what_was_said() {
     use std::io::{BufRead, BufReader};
-    use std::os::unix::process::ExitStatusExt;
     let house = House::build();
     let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
         .args(["translate", "--model", "padir", "--trace", "steps.jsonl"])
@@ -467,14 +501,17 @@ fn an_interrupt_ends_it_after_what_was_said() {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    let (name, number) = if ignored & 0b10 == 0 { ("-INT", 2) } else { ("-TERM", 15) };
+    let name = if ignored & 0b10 == 0 { "-INT" } else { "-TERM" };
     let kill = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     let output = child.wait_with_output().unwrap();
-    let ended = output.status.signal() == Some(number);
-    assert!(ended, "{:?}", output.status);
+    assert_eq!(output.status.code(), Some(130), "{:?}", output.status);
     assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
-    assert!(!house.path("steps.jsonl").exists(), "what is not whole is not there");
+    let is_trace = |name: &str| name.starts_with(".padir-") || name == "steps.jsonl";
+    let files = fs::read_dir(house.directory.path()).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
+    let left: Vec<String> = names.filter(|name| is_trace(name)).collect();
+    assert!(left.is_empty(), "what is not whole is not there: {left:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use padir_checkpoint::{GenerationConfig, InitialTokens, Method, Refinement};
 use padir_decode::autoregression::{Beam, Sample};
-use padir_decode::{Sampling, padir};
+use padir_decode::{Sampling, SettingsError, padir};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -80,14 +80,27 @@ impl Decoding {
         self.set_all(&[assignment])
     }
 
+    /// Whether the settings make sense.
+    ///
+    /// # Errors
+    /// The first thing that does not.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        match self {
+            Self::Refine(how) => how.check(),
+            Self::Beam(beam) => beam.check(),
+            Self::Sample(sample) => sample.check(),
+        }
+    }
+
     /// How much room a source token takes, if one of a single hypothesis and few candidates takes 1.
     pub(crate) fn cost(&self, vocabulary: usize) -> usize {
-        // Sampling looks at all tokens unless it is limited.
+        // Sampling looks at all tokens unless it is limited, and so do sums over steps.
         let all = |sampling: Sampling| !sampling.is_cold() && sampling.top_k.is_none();
         let (hypotheses, all) = match self {
             Self::Refine(how) => {
                 let tried = how.lengths.saturating_mul(how.beam_length);
-                (tried.saturating_mul(how.parallel_decodes), all(how.sampling()))
+                let all = all(how.sampling()) || how.replacement == padir::Replacement::Accumulated;
+                (tried.saturating_mul(how.parallel_decodes), all)
             }
             Self::Beam(beam) => (beam.num_beams, false),
             Self::Sample(sample) => (sample.samples, all(sample.sampling)),

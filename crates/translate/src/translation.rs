@@ -67,18 +67,58 @@ fn alternative(
     number: usize,
 ) -> Alternative {
     let mut whole = Alternative::default();
-    for (at, (part, list)) in parts.iter().enumerate() {
+    for (at, (_, list)) in parts.iter().enumerate() {
         if let Some(hypothesis) = list.get(number).or_else(|| list.last()) {
-            whole.text.push_str(vocabulary.decode(&hypothesis.tokens).trim());
+            let text = vocabulary.decode(&hypothesis.tokens);
+            if let Some((before, _)) = at.checked_sub(1).map(|at| parts[at]) {
+                whole.text.push_str(seam(before, &whole.text, text.trim()));
+            }
+            whole.text.push_str(text.trim());
             whole.score += hypothesis.score;
             whole.log_prob += hypothesis.log_prob;
             whole.tokens += hypothesis.tokens.len();
             whole.steps = whole.steps.max(hypothesis.steps);
             whole.hypotheses.push(hypothesis.number);
         }
-        if at + 1 < parts.len() {
-            whole.text.push_str(part.gap);
-        }
     }
     whole
+}
+
+/// What stands between the translations of two parts: what stood between the parts, or a space where they were cut after a stop that
+/// needs none and the translations' script does.
+fn seam<'t>(part: Part<'t>, before: &str, after: &str) -> &'t str {
+    let stops = part.text.ends_with(['。', '！', '？', '、', '，', '；', '：']);
+    let spaced = |c: Option<char>| c.is_some_and(|c| !is_unspaced(c));
+    if stops && part.gap.is_empty() && spaced(before.chars().last()) && spaced(after.chars().next())
+    {
+        " "
+    } else {
+        part.gap
+    }
+}
+
+/// Ideographs, kana, and the marks that go with them.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_joined_as_their_scripts_are_written() {
+        let cases = [
+            ("spaces stay", ("One.", " "), "Eins.", "Zwei.", " "),
+            ("as they are", ("One.", "\t \u{a0}"), "Eins.", "Zwei.", "\t \u{a0}"),
+            ("into words", ("一。", ""), "One.", "Two.", " "),
+            ("into a script without spaces", ("一。", ""), "いち。", "に。", ""),
+            ("inside of a word", ("abc", ""), "abc", "def", ""),
+            ("nothing before", ("一。", ""), "", "Two.", ""),
+            ("nothing after", ("一。", ""), "One.", "", ""),
+        ];
+        for (name, (text, gap), before, after, expected) in cases {
+            assert_eq!(seam(Part { text, gap }, before, after), expected, "{name}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use padir_base::TokenId;
 use padir_checkpoint::{
     Checkpoint, DecoderKind, GenerationConfig, ModelConfig, SENTENCEPIECE, TOKENIZER,
 };
-use padir_decode::{Hypothesis, autoregression, padir};
+use padir_decode::{DecodeError, Hypothesis, autoregression, padir};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
@@ -145,7 +145,7 @@ impl Translator {
     /// Decodes differently from now on.
     ///
     /// # Errors
-    /// If the model cannot be decoded like that.
+    /// If the settings make no sense, or the model cannot be decoded like that.
     pub fn set_decoding(&mut self, decoding: Decoding) -> Result<(), TranslateError> {
         const CAUSAL: &str = "an autoregressive model";
         const PARALLEL: &str = "a parallel model";
@@ -161,6 +161,7 @@ impl Translator {
             };
             return Err(TranslateError::WrongMethod { asked, needed, found });
         }
+        decoding.check().map_err(DecodeError::Settings)?;
         self.decoding = decoding;
         Ok(())
     }
@@ -168,7 +169,11 @@ impl Translator {
     /// The longest source, in tokens with its end, that is translated in one piece: targets are somewhat longer than
     /// sources at times, and must fit.
     pub fn longest_source(&self) -> usize {
-        (self.max_length * 3 / 4).max(2)
+        let longest = match &self.decoding {
+            Decoding::Refine(settings) => settings.max_length,
+            Decoding::Beam(_) | Decoding::Sample(_) => self.max_length,
+        };
+        (longest * 3 / 4).max(2)
     }
 
     /// Translates texts, each into at most `alternatives` ways to say it.

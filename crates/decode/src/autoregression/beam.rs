@@ -83,7 +83,7 @@ impl Beam {
 /// nothing that may be chosen is possible.
 ///
 /// # Errors
-/// If the settings make no sense or the continuer fails.
+/// If the settings make no sense, the continuer fails or its probabilities are not numbers.
 pub fn beam<K: Continuer, O: Observer>(
     continuer: &mut K,
     how: &Beam,
@@ -310,6 +310,9 @@ impl Search for Beams<'_> {
         _: &mut C,
         observer: &mut O,
     ) -> Result<(), ChanceError> {
+        if answers.iter().any(|candidate| candidate.log_prob.is_nan()) {
+            return Err(ChanceError::NotANumber(self.length));
+        }
         self.length += 1;
         self.advances.clear();
         let already = self.ended.len();

@@ -23,7 +23,7 @@ pub(super) fn prune(rule: Prune, drafts: &mut [Draft]) {
             Prune::Never => true,
             Prune::Margin { nats } => best - drafts[i].standing < nats,
             Prune::Keep { most } => rank < most,
-            Prune::Halve => rank < order.len().div_ceil(2),
+            Prune::Share { share } => (rank as f64) < share * order.len() as f64,
         };
         if drafts[i].is_live() && !close {
             drafts[i].status = Status::Dropped;

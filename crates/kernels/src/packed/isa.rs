@@ -1,5 +1,7 @@
 //! Which instructions the processor has: asked once, when weights are packed.
 
+use std::fmt;
+
 /// A set of instructions the kernels are written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
@@ -39,6 +41,16 @@ impl Isa {
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx2 | Self::Avx512Vnni => false,
         }
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Portable => "portable code",
+            Self::Avx2 => "AVX2",
+            Self::Avx512Vnni => "AVX-512 and VNNI",
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 //! it, or what it is run with, cannot pass.
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -22,22 +23,48 @@ fn german_becomes_english() {
     keeps("de", "en", &german, &english, 80.0);
 }
 
+#[test]
+fn the_first_command_says_what_the_readme_shows() {
+    let readme = include_str!("../../../../README.md");
+    let (_, after) = readme.split_once("cargo run --release -- translate \"").unwrap();
+    let (sentence, after) = after.split_once('"').unwrap();
+    let (_, after) = after.split_once("```text\n").unwrap();
+    assert_eq!(translate(&[sentence]), after.lines().next().unwrap().to_owned() + "\n");
+}
+
+#[test]
+fn the_box_is_light() {
+    for model in ["tatoeba-en-de", "tatoeba-de-en"] {
+        let files = fs::read_dir(root().join("models").join(model)).unwrap();
+        let bytes: u64 = files.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        assert!(bytes <= 12_000_000, "{model}: {bytes} bytes");
+    }
+}
+
 fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
     PAIRS.lines().map(|line| line.split_once('\t').unwrap())
 }
 
-/// Translates as somebody does who has just cloned the repository, and compares.
-fn keeps(from: &str, to: &str, sources: &[&str], references: &[&str], least: f64) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
+/// Translates as somebody does who has just cloned the repository.
+fn translate(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_padir"))
-        .args(["translate", "--from", from, "--to", to])
-        .args(sources)
-        .current_dir(root)
+        .arg("translate")
+        .args(arguments)
+        .current_dir(root())
         .env_remove("PADIR_MODELS")
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let said = String::from_utf8(output.stdout).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Translates, and compares.
+fn keeps(from: &str, to: &str, sources: &[&str], references: &[&str], least: f64) {
+    let said = translate(&[&["--from", from, "--to", to], sources].concat());
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), sources.len(), "a line for a line");
     let references = References::new(&[references]).unwrap();

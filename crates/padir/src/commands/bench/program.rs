@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
 
 /// How long a program may take to end before it is killed.
@@ -38,8 +38,9 @@ impl Program {
     /// Says a line and hears the answer.
     pub(super) fn ask(&mut self, command: &Value) -> Result<Value> {
         let input = self.input.as_mut().context("the peer has ended")?;
-        writeln!(input, "{command}").context("the peer does not listen")?;
-        input.flush()?;
+        // As text: a pipe that the peer has closed is no closed stdout, which would end us quietly.
+        let said = writeln!(input, "{command}").and_then(|()| input.flush());
+        said.map_err(|error| anyhow!("the peer does not listen any more: {error}"))?;
         let mut line = String::new();
         ensure!(self.output.read_line(&mut line)? > 0, "the peer ended without an answer");
         let answer: Value =

@@ -42,7 +42,7 @@ use variant::Variant;
   padir evaluate --model runs/teacher/best test.en test.de --beam 1,5 --outputs teacher-outputs
   padir evaluate --model runs/padir/best dev.en dev.de --lengths 3,5 --length-penalty 1,2,3,4,5    # to choose by
   padir evaluate --model runs/padir/best test.en test.de --length-penalty 3 --fast
-  padir evaluate --model runs/padir/best dev.en dev.de --also prune.rule=halve --also prune.rule=keep,prune.most=1    # what they cost")]
+  padir evaluate --model runs/padir/best dev.en dev.de --also prune.rule=share,prune.share=0.5 --also prune.rule=keep,prune.most=1    # what they cost")]
 pub(crate) struct Evaluate {
     /// The model's directory.
     #[arg(long, short, value_name = "DIR")]

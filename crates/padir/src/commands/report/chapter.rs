@@ -26,6 +26,8 @@ type Finished<'a> = (&'a str, &'a StageRecord);
 const DISTIL: &[&str] = &["distil"];
 const EVALUATE: &[&str] = &["evaluate"];
 const LATENCY: &[&str] = &["bench", "decode"];
+/// Where recipes put what settings are chosen by.
+const CHOICES: &str = "dev";
 
 /// One recipe.
 #[derive(Serialize)]
@@ -60,11 +62,19 @@ impl Chapter {
         let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
         let mut sources = vec![PathBuf::from(RECORD)];
+        let mut evaluations = Vec::new();
+        for (file, evaluation) in read_files(directory, &valid, EVALUATE, printed)? {
+            let mut evaluation: Evaluation = evaluation;
+            evaluation.is_choice = file.starts_with(CHOICES);
+            evaluations.push(evaluation);
+            sources.push(file);
+        }
+        evaluations.sort_by_key(|evaluation: &Evaluation| evaluation.is_choice);
         Ok(Self {
             name: name.unwrap_or_else(|| "results".to_owned()),
             trainings: trainings(directory, &done, &mut sources)?,
             distillations: read_all(directory, &valid, DISTIL, distillation, &mut sources)?,
-            evaluations: read_all(directory, &valid, EVALUATE, printed, &mut sources)?,
+            evaluations,
             latencies: read_all(directory, &valid, LATENCY, printed, &mut sources)?,
             sources,
         })
@@ -124,7 +134,7 @@ fn trainings(
     Ok(trainings)
 }
 
-/// Reads what stages of a command made.
+/// Reads what stages of a command made, and notes the files.
 fn read_all<T: DeserializeOwned>(
     directory: &Path,
     finished: &[Finished<'_>],
@@ -132,6 +142,19 @@ fn read_all<T: DeserializeOwned>(
     file: impl Fn(&StageRecord) -> Option<String>,
     sources: &mut Vec<PathBuf>,
 ) -> Result<Vec<T>> {
+    let (files, all): (Vec<PathBuf>, Vec<T>) =
+        read_files(directory, finished, command, file)?.into_iter().unzip();
+    sources.extend(files);
+    Ok(all)
+}
+
+/// Reads what stages of a command made, with the files' names.
+fn read_files<T: DeserializeOwned>(
+    directory: &Path,
+    finished: &[Finished<'_>],
+    command: &[&str],
+    file: impl Fn(&StageRecord) -> Option<String>,
+) -> Result<Vec<(PathBuf, T)>> {
     let mut stages: Vec<&Finished<'_>> =
         finished.iter().filter(|(_, stage)| runs(stage, command)).collect();
     stages.sort_by_key(|(_, stage)| stage.ended);
@@ -149,8 +172,7 @@ fn read_all<T: DeserializeOwned>(
         let value = serde_json::from_slice(&text)
             .with_context(|| format!("{} is not what stage {name} writes", path.display()))
             .hint(advice)?;
-        all.push(value);
-        sources.push(file.into());
+        all.push((file.into(), value));
     }
     Ok(all)
 }

@@ -45,6 +45,29 @@ pub(super) fn curves(groups: &[Group<'_>]) -> Vec<Curve> {
     lines.iter().map(|line| (line.name(&lines), points(line))).collect()
 }
 
+/// What beams reach on the test sets that curves are about, as level lines beside them: the same model in both ends of the axis.
+pub(super) fn levels(groups: &[Group<'_>], curves: &[Curve]) -> Vec<Curve> {
+    let steps = || curves.iter().flat_map(|(_, points)| points).map(|(steps, _)| *steps);
+    let (least, most) = (steps().fold(f64::INFINITY, f64::min), steps().fold(0.0, f64::max));
+    let is_refined = |group: &Group<'_>| group.decoding().get("steps").is_some();
+    let drawn: Vec<String> = groups
+        .iter()
+        .filter(|group| is_refined(group) && !group.is_choice())
+        .map(Group::corpus)
+        .collect();
+    let beams = groups.iter().filter_map(|group| {
+        let beams = group.decoding().get("num_beams")?;
+        (drawn.contains(&group.corpus()) && !group.is_choice()).then_some((group, beams))
+    });
+    beams
+        .filter(|_| least < most)
+        .map(|(group, beams)| {
+            let name = format!("{}, beam {beams}, {}", group.label, group.precision());
+            (name, vec![(least, group.bleu()), (most, group.bleu())])
+        })
+        .collect()
+}
+
 impl Line<'_> {
     /// Whether a setting is one more point.
     fn continues(&self, group: &Group<'_>, rest: &[String]) -> bool {

@@ -23,6 +23,9 @@ pub(in crate::commands) struct Evaluation {
     pub(in crate::commands) corpus: Sha256,
     pub(in crate::commands) signatures: BTreeMap<String, String>,
     pub(in crate::commands) rows: Vec<Row>,
+    /// Whether it is what settings were chosen by, and not what they are worth: a file below `dev`.
+    #[serde(skip)]
+    pub(in crate::commands) is_choice: bool,
 }
 
 /// A model.
@@ -42,14 +45,15 @@ pub(in crate::commands) struct Row {
 }
 
 impl Evaluation {
-    /// What the model is called: `padir` if it is `padir/best`.
+    /// What the model is called: `padir` if it is `padir/best`, and `padir/final` as it is.
     pub(super) fn label(&self) -> String {
         let path = &self.model.directory;
         let run = match path.file_name() {
-            Some(name) if name == "best" || name == "final" => path.parent().unwrap_or(path),
+            Some(name) if name == "best" => path.parent().unwrap_or(path),
             _ => path,
         };
-        let mut label = last(run);
+        let mut label =
+            if run.is_absolute() { last(run) } else { run.to_string_lossy().into_owned() };
         if self.shortlist {
             label.push_str(", shortlist");
         }
@@ -76,11 +80,13 @@ pub(super) struct Group<'a> {
 pub(super) fn groups(evaluations: &[Evaluation]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for evaluation in evaluations {
-        let label = without_seed(&evaluation.label()).to_owned();
+        let full = evaluation.label();
+        let label = without_seed(&full).to_owned();
         let model = evaluation.model.directory.as_path();
         for Row { name, decoding, figures } in &evaluation.rows {
             let same = |group: &&mut Group<'_>| {
-                group.label == label
+                label != full
+                    && group.label == label
                     && group.decoding == decoding
                     && group.first.precision == evaluation.precision
                     && group.first.corpus == evaluation.corpus
@@ -104,8 +110,9 @@ pub(super) fn groups(evaluations: &[Evaluation]) -> Vec<Group<'_>> {
     groups
 }
 
-/// What tells settings of the same name apart: `prune.rule=halve`, say, for each that another has not.
-pub(super) fn peculiarities(group: &Group<'_>, all: &[Group<'_>]) -> Vec<String> {
+/// What tells settings of the same name apart: `prune.rule=keep`, say, for each that another has not. What most rows of the model
+/// have goes without saying.
+pub(super) fn peculiarities(group: &Group<'_>, all: &[&Group<'_>]) -> Vec<String> {
     let own = flat(group.decoding);
     let others = all.iter().filter(|other| {
         other.label == group.label
@@ -120,6 +127,12 @@ pub(super) fn peculiarities(group: &Group<'_>, all: &[Group<'_>]) -> Vec<String>
         .collect();
     found.sort();
     found.dedup();
+    let rows: Vec<Vec<String>> = all
+        .iter()
+        .filter(|other| other.label == group.label)
+        .map(|other| flat(other.decoding))
+        .collect();
+    found.retain(|entry| 2 * rows.iter().filter(|row| row.contains(entry)).count() <= rows.len());
     found
 }
 
@@ -162,6 +175,11 @@ impl Group<'_> {
     /// The names of the files of sources and references.
     pub(super) fn texts(&self) -> &[String] {
         &self.first.texts
+    }
+
+    /// Whether settings were chosen by it.
+    pub(super) fn is_choice(&self) -> bool {
+        self.first.is_choice
     }
 
     /// Pairs translated.
@@ -220,6 +238,7 @@ mod tests {
             evaluation("b", "int8", 1.0, 4.0),
             evaluation("b", "f32", 0.5, 2.0),
             evaluation("b", "f32", 1.0, 5.0),
+            evaluation("elsewhere/b", "f32", 1.0, 6.0),
         ];
         let groups = groups(&all);
         let cells: Vec<(&str, String)> =
@@ -232,10 +251,13 @@ mod tests {
             ("b", "4.00"),
             ("b", "2.00"),
             ("b", "5.00"),
+            ("elsewhere/b", "6.00"),
         ];
         assert_eq!(cells, expected.map(|(name, cell)| (name, cell.to_owned())));
         assert_eq!(groups[0].cell(1, |f| f.foretold), "–");
-        assert_eq!(peculiarities(&groups[0], &groups), Vec::<String>::new());
-        assert_eq!(peculiarities(&groups[4], &groups), ["a.b=0.5"]);
+        let groups: Vec<&Group<'_>> = groups.iter().collect();
+        assert_eq!(peculiarities(groups[0], &groups), Vec::<String>::new());
+        assert_eq!(peculiarities(groups[4], &groups), ["a.b=0.5"]);
+        assert_eq!(peculiarities(groups[1], &groups), Vec::<String>::new(), "as most of them");
     }
 }

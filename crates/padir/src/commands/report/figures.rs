@@ -8,7 +8,7 @@ use padir_base::file::write_atomically;
 use padir_plot::{Axis, Corner, Figure, Panel, Series};
 
 use super::chapter::Chapter;
-use super::curves::{Curve, curves};
+use super::curves::{Curve, curves, levels};
 use super::evaluation::groups;
 
 /// The directory of figures.
@@ -44,7 +44,10 @@ impl Gallery {
 
     /// BLEU by the number of steps; none if no model was asked for two.
     pub(super) fn steps(&self, chapter: &Chapter) -> Result<Option<String>> {
-        let curves = curves(&groups(&chapter.evaluations));
+        let groups = groups(&chapter.evaluations);
+        let mut curves = curves(&groups);
+        let levels = levels(&groups, &curves);
+        curves.extend(levels);
         self.draw(&format!("{}-steps", chapter.name), "most steps", "BLEU", &curves)
     }
 

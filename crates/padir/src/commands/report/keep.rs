@@ -22,13 +22,16 @@ pub(super) fn keep(chapter: &Chapter, directory: &Path, shelf: &Path) -> Result<
             fs::create_dir_all(parent)
                 .with_context(|| format!("cannot make {}", parent.display()))?;
         }
-        let is_figures = to.extension().is_some_and(|e| e == "json") && !is_manifest(&to);
-        let text = if is_figures { text } else { without_places(&text) };
+        let text = if is_hashed(&to) { text } else { without_places(&text) };
         write_atomically(&to, text.as_bytes())?;
     }
     Ok(())
 }
 
-fn is_manifest(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == padir_base::manifest::FILE_NAME)
+/// Whether it is JSON that a stage wrote: not a manifest, and not the report of a distillation, which counts as work.
+fn is_hashed(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    name.ends_with(".json")
+        && name != padir_base::manifest::FILE_NAME
+        && !name.ends_with(".report.json")
 }

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 pub(super) struct Latencies {
     pub(super) work: String,
+    /// The processor.
+    #[serde(default)]
+    pub(super) machine: Option<String>,
     pub(super) latencies: Vec<Latency>,
 }
 

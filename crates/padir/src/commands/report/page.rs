@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::chapter::Chapter;
-use super::evaluation::{Group, groups, peculiarities};
+use super::evaluation::{Group, flat, groups, peculiarities};
 use super::figures::Gallery;
 use super::latency::Latencies;
 use super::paper;
@@ -134,7 +134,7 @@ impl Page {
         }
         for corpus in corpora {
             let alike: Vec<&Group<'_>> = all.iter().filter(|g| g.corpus() == corpus).collect();
-            self.scores_on(&corpus, &alike, &all);
+            self.scores_on(&corpus, &alike);
         }
         self.line(
             "\nSteps are those until nothing changed, or tokens from left to right, on average; seconds are those of the whole set, in batches.\n",
@@ -148,12 +148,20 @@ impl Page {
         }
     }
 
-    /// What models make of one test set.
-    fn scores_on(&mut self, corpus: &str, alike: &[&Group<'_>], all: &[Group<'_>]) {
+    /// What models make of one test set; folded if it is what settings were chosen by.
+    fn scores_on(&mut self, corpus: &str, alike: &[&Group<'_>]) {
+        let is_choice = alike.iter().all(|group| group.is_choice());
         let (texts, pairs) = alike.first().map_or((&[][..], 0), |g| (g.texts(), g.pairs()));
         let names: Vec<String> = texts.iter().map(|name| format!("{name}, ")).collect();
         let pairs = grouped(pairs as u64);
-        self.line(&format!("\n#### {}{pairs} pairs (`{corpus}…`)\n", names.concat()));
+        let title = format!("{}{pairs} pairs", names.concat());
+        if is_choice {
+            self.line(&format!(
+                "\n<details><summary>{title} (<code>{corpus}…</code>): what settings were chosen by</summary>\n"
+            ));
+        } else {
+            self.line(&format!("\n#### {title} (`{corpus}…`)\n"));
+        }
         let head = [
             "model",
             "setting",
@@ -172,7 +180,7 @@ impl Page {
             vec![
                 group.label.clone(),
                 std::iter::once(setting(group.setting))
-                    .chain(peculiarities(group, all))
+                    .chain(peculiarities(group, alike))
                     .collect::<Vec<_>>()
                     .join(", "),
                 group.precision().to_owned(),
@@ -188,6 +196,13 @@ impl Page {
             ]
         });
         self.table(&head, rows);
+        let common = common(alike);
+        if !common.is_empty() {
+            self.line(&format!("\nLengths are compared with {}.", common.join("; ")));
+        }
+        if is_choice {
+            self.line("\n</details>");
+        }
     }
 
     fn latencies(&mut self, latencies: &Latencies) {
@@ -218,7 +233,8 @@ impl Page {
             ]
         });
         self.table(&head, rows);
-        self.line(&format!("\n{}.", latencies.work));
+        let on = latencies.machine.as_ref().map_or_else(String::new, |m| format!("; {m}"));
+        self.line(&format!("\n{}{on}.", latencies.work));
     }
 
     fn configurations(&mut self, trainings: &[Training]) {
@@ -254,6 +270,34 @@ impl Page {
         // Writing to a string cannot fail.
         let _ = writeln!(self.0, "{line}");
     }
+}
+
+/// What rows of a model have in common and their names do not say: how lengths are compared.
+fn common(alike: &[&Group<'_>]) -> Vec<String> {
+    let is_about_lengths = |entry: &String| {
+        ["length_penalty=", "length_weight="].iter().any(|key| entry.starts_with(key))
+    };
+    let mut labels: Vec<&str> = alike.iter().map(|group| group.label.as_str()).collect();
+    labels.dedup();
+    let mut found: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+    for label in labels {
+        let mut decodings =
+            alike.iter().filter(|group| group.label == label).map(|group| flat(group.decoding()));
+        let mut common = decodings.next().unwrap_or_default();
+        common.retain(is_about_lengths);
+        decodings.for_each(|other| common.retain(|entry| other.contains(entry)));
+        match found.iter_mut().find(|(settings, _)| *settings == common) {
+            _ if common.is_empty() => {}
+            Some((_, labels)) if labels.contains(&label) => {}
+            Some((_, labels)) => labels.push(label),
+            None => found.push((common, vec![label])),
+        }
+    }
+    let words = |(settings, labels): &(Vec<String>, Vec<&str>)| {
+        let settings: Vec<String> = settings.iter().map(|entry| format!("`{entry}`")).collect();
+        format!("{} ({})", settings.join(" and "), labels.join(", "))
+    };
+    found.iter().map(words).collect()
 }
 
 fn dash() -> String {

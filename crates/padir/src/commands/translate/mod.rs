@@ -16,7 +16,7 @@ use padir_text::lines::LINE_LIMIT;
 use padir_translate::{Decoding, Place, Text, Translation, Translator, Watcher};
 
 use super::arithmetic::Arithmetic;
-use crate::console::Console;
+use crate::console::{Console, is_quiet_end};
 use crate::hint::WithHint;
 use sink::Sink;
 use source::{Line, Source};
@@ -128,7 +128,7 @@ impl Translate {
         let most = self.nbest.map_or(1, usize::from);
         let bar = console.progress("translating", 0);
         let mut count = Count::default();
-        source.for_each_batch(batch, |lines| {
+        let worked = source.for_each_batch(batch, |lines| {
             let started = Instant::now();
             let texts: Vec<Text<'_>> =
                 lines.iter().map(|Line { number, text }| Text { number: *number, text }).collect();
@@ -141,11 +141,15 @@ impl Translate {
                 }
                 sink.write(lines, &translations)
             })
-        })?;
+        });
         bar.finish_and_clear();
-        if let Some(trace) = listener.trace {
+        // Whoever closes stdout has seen enough of the texts, not of the trace.
+        if worked.as_ref().err().is_none_or(is_quiet_end)
+            && let Some(trace) = listener.trace
+        {
             trace.finish()?;
         }
+        worked?;
         if count.texts > 1 {
             console.note(count.summary());
         }
@@ -166,7 +170,8 @@ impl Translate {
 /// Other ways to decode than the model's own.
 #[derive(clap::Args)]
 pub(crate) struct Shortcuts {
-    /// Refine with shortcuts: two hypotheses go on after the first step, and nothing that is certain. Costs some quality.
+    /// Refine with shortcuts: after each step only the better two fifths of the hypotheses go on, and nothing that is certain. Costs some
+    /// quality.
     #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
     fast: bool,
 

@@ -1,7 +1,8 @@
 //! `padir bench decode`: how soon a translation is there, beside a peer and the limits of the machine.
 //!
-//! Every system translates every sentence, one system after the other before the next sentence comes, so that whatever
-//! else the machine does falls on all. With `--random` weights and targets are random, lengths are fixed and nothing
+//! Systems take turns of a few sentences, so that whatever else the machine does falls on all. Before each turn a system translates
+//! one sentence that does not count: what is measured is somebody at work, with threads awake and caches warm, and peers are
+//! warmed up, too. With `--random` weights and targets are random, lengths are fixed and nothing
 //! ends early: that is the work, not the wit, of an engine. With models and texts, tokenisation is included.
 
 mod batches;
@@ -23,6 +24,9 @@ use batches::Batches;
 use report::{Report, Throughput};
 use system::System;
 use work::Work;
+
+/// Sentences of a turn.
+const TURN: usize = 8;
 
 /// Measure decoding.
 ///
@@ -131,14 +135,15 @@ impl Decode {
         }
         let bar = console.progress("sentences", work.len() as u64);
         let sentences = if systems.is_empty() && peers.is_empty() { 0 } else { work.len() };
-        for sentence in 0..sentences {
+        for first in (0..sentences).step_by(TURN) {
+            let turn = first..sentences.min(first + TURN);
             for system in &mut systems {
-                system.translate_one(&work, sentence)?;
+                system.translate_turn(&work, turn.clone())?;
             }
             for peer in &mut peers {
-                peer.translate_one(&work, sentence)?;
+                turn.clone().try_for_each(|sentence| peer.translate_one(&work, sentence))?;
             }
-            bar.inc(1);
+            bar.inc(turn.len() as u64);
         }
         bar.finish_and_clear();
         let typical = |system: &&mut System| system.is_typical(choices.typical_steps());
@@ -165,7 +170,7 @@ impl Decode {
             self.step_peer.is_none() || random || self.padir.is_some(),
             "--step-peer needs --padir or --random: there is no parallel model"
         );
-        Ok(())
+        self.plot.as_deref().map_or(Ok(()), report::check_picture)
     }
 
     fn work(&self, scratch: &std::path::Path) -> Result<Work> {

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use padir_base::file::write_atomically;
+use padir_engine::Isa;
 use padir_plot::{Axis, Corner, Figure, Panel, Series};
 use serde::Serialize;
 
@@ -23,6 +24,8 @@ use crate::console::Console;
 #[derive(Serialize)]
 pub(super) struct Report {
     work: String,
+    /// The processor, by its maker's name.
+    machine: Option<String>,
     limits: Limits,
     steps: Vec<Step>,
     latencies: Vec<Latency>,
@@ -88,6 +91,7 @@ impl Report {
             peers.iter().map(|peer| Latency::of(peer.name.clone(), peer.threads, &peer.seconds));
         Self {
             work: work.describe().unwrap_or_default(),
+            machine: machine(),
             limits,
             steps,
             latencies: ours.chain(theirs).collect(),
@@ -106,6 +110,9 @@ impl Report {
         let mut out = console.out();
         let memory = self.peak_memory.map_or(String::new(), |m| format!(", peak {} MB", m >> 20));
         let Limits { threads, read_gigabytes, f32_gigaops, int8_gigaops } = self.limits;
+        if let Some(machine) = &self.machine {
+            writeln!(out, "{machine}")?;
+        }
         writeln!(
             out,
             "{}\n{threads} threads read {read_gigabytes:.1} GB/s and multiply and add {f32_gigaops:.0} \
@@ -244,12 +251,34 @@ impl Report {
         let picture = match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => scene.to_svg().into_bytes(),
             Some("png") => scene.to_png(2.0).context("cannot draw the figure")?,
-            _ => bail!("{} is neither .svg nor .png", path.display()),
+            _ => bail!(no_picture(path)),
         };
         write_atomically(path, &picture)?;
         write_atomically(path.with_extension("csv"), csv.as_bytes())?;
         Ok(())
     }
+}
+
+/// What the processor is called and which of its instructions are used, where that can be found out.
+fn machine() -> Option<String> {
+    let facts = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let name = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'))?.1;
+    Some(format!("{}, {}", name.trim(), Isa::detect()))
+}
+
+/// Whether a picture can be drawn to a path, before anything is measured.
+pub(super) fn check_picture(path: &Path) -> Result<()> {
+    let is_picture =
+        path.extension().is_some_and(|extension| extension == "svg" || extension == "png");
+    ensure!(is_picture, no_picture(path));
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    let exists = directory.is_none_or(Path::is_dir);
+    ensure!(exists, "cannot draw {}: there is no such directory", path.display());
+    Ok(())
+}
+
+fn no_picture(path: &Path) -> String {
+    format!("{} is neither .svg nor .png", path.display())
 }
 
 impl Latency {

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::limits::Limits;
+use super::system::threads_to_try;
 use super::work::Work;
 use crate::commands::bench::program::Program;
 
@@ -106,7 +107,7 @@ impl Subject {
         let tokens: Vec<TokenId> =
             ids(positions).into_iter().map(|id| TokenId(id % vocabulary)).collect();
         let mut best: Option<Self> = None;
-        for threads in [1, most] {
+        for threads in threads_to_try(most) {
             let mut session = engine.session(Threads::new(threads));
             session.encode(&[&tokens])?;
             let (name, tokens, seconds) = (name.clone(), tokens.clone(), Vec::new());

@@ -1,5 +1,6 @@
 //! What is measured: a model, a precision, a way of decoding, and the number of threads that suits them.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -229,10 +230,8 @@ impl System {
 
     /// Finds the number of threads that suits one sentence best, and warms up.
     pub(super) fn settle(&mut self, work: &Work) -> Result<()> {
-        let mut choices = vec![1, self.most];
-        choices.dedup();
         let mut best = (f64::INFINITY, 1);
-        for threads in choices {
+        for threads in threads_to_try(self.most) {
             self.restart(work, threads)?;
             let start = Instant::now();
             for sentence in 0..TRIAL.min(work.len()) {
@@ -259,8 +258,14 @@ impl System {
         Ok(())
     }
 
-    /// Translates one sentence and takes the time.
-    pub(super) fn translate_one(&mut self, work: &Work, sentence: usize) -> Result<()> {
+    /// Translates sentences one at a time and takes the time of each, after another one that does not count.
+    pub(super) fn translate_turn(&mut self, work: &Work, turn: Range<usize>) -> Result<()> {
+        let before = turn.start.checked_sub(1).unwrap_or(work.len() - 1);
+        self.run(work, &[before])?;
+        turn.into_iter().try_for_each(|sentence| self.translate_one(work, sentence))
+    }
+
+    fn translate_one(&mut self, work: &Work, sentence: usize) -> Result<()> {
         let start = Instant::now();
         let (tokens, steps) = self.run(work, &[sentence])?;
         self.seconds.push(start.elapsed().as_secs_f64());
@@ -313,6 +318,12 @@ impl System {
             _ => anyhow::bail!("the runner does not fit the task"),
         }
     }
+}
+
+/// 1, 2, 4 and so on, and all.
+pub(super) fn threads_to_try(most: usize) -> Vec<usize> {
+    let powers = std::iter::successors(Some(1_usize), |n| n.checked_mul(2));
+    powers.take_while(|&n| n < most).chain([most.max(1)]).collect()
 }
 
 /// Decodes encoded sentences into exactly so many tokens.
@@ -385,6 +396,14 @@ mod tests {
             let found: Vec<usize> =
                 lengths_around(length, count, 128).into_iter().map(|(n, _)| n).collect();
             assert_eq!(found, (first..=last).collect::<Vec<usize>>(), "{name}");
+        }
+    }
+
+    #[test]
+    fn threads_are_tried_in_powers_of_two() {
+        for (most, expected) in [(0, vec![1]), (1, vec![1]), (2, vec![1, 2]), (6, vec![1, 2, 4, 6])]
+        {
+            assert_eq!(threads_to_try(most), expected, "{most}");
         }
     }
 
