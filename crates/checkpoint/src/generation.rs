@@ -77,6 +77,8 @@ pub struct Refinement {
     pub length_penalty: Option<f64>,
     /// λ: how much ln p of a length counts in the score of its hypothesis.
     pub length_weight: f64,
+    /// β: how much longer lengths are tried than are most probable.
+    pub length_tilt: f64,
 }
 
 /// What a rejected position becomes.
@@ -183,6 +185,7 @@ impl Default for Refinement {
             temperature: 0.0,
             length_penalty: None,
             length_weight: 0.0,
+            length_tilt: 0.0,
         }
     }
 }
@@ -217,6 +220,7 @@ fn read_refinement(mut ours: Keys, default: Refinement) -> Result<Refinement, Co
         temperature: ours.or("temperature", REAL, default.temperature)?,
         length_penalty: ours.optional("length_penalty", "a number")?,
         length_weight: ours.or("length_weight", REAL, default.length_weight)?,
+        length_tilt: ours.or("length_tilt", "a number", default.length_tilt)?,
     };
     check(&ours, "steps", found.steps, (1..=MAX_STEPS).contains(&found.steps))?;
     let counts = [
@@ -234,6 +238,7 @@ fn read_refinement(mut ours: Keys, default: Refinement) -> Result<Refinement, Co
     check(&ours, "temperature", temperature, (0.0..=1e6).contains(&temperature))?;
     let weight = found.length_weight;
     check(&ours, "length_weight", weight, weight.is_finite() && weight >= 0.0)?;
+    check(&ours, "length_tilt", found.length_tilt, found.length_tilt.is_finite())?;
     if let Rejecter::Share { share } = found.rejecter {
         check(&ours, "rejecter.share", share, (0.0..=1.0).contains(&share))?;
     }
@@ -284,6 +289,7 @@ impl From<GenerationConfig> for Value {
                     "temperature": refinement.temperature,
                     "length_penalty": refinement.length_penalty,
                     "length_weight": refinement.length_weight,
+                    "length_tilt": refinement.length_tilt,
                 });
             }
         }
@@ -332,6 +338,7 @@ mod tests {
                 replacement: Replacement::Accumulated,
                 length_penalty: Some(1.5),
                 length_weight: 0.25,
+                length_tilt: -0.5,
                 initial: InitialTokens::Mask,
                 ..Refinement::default()
             };

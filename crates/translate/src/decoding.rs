@@ -67,6 +67,7 @@ fn settings(from: Refinement, max_length: usize) -> padir::Settings {
         temperature: from.temperature,
         length_penalty: from.length_penalty,
         length_weight: from.length_weight,
+        length_tilt: from.length_tilt,
         ..padir::Settings::default()
     }
 }

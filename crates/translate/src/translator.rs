@@ -257,7 +257,7 @@ impl Translator {
                 let symbols = padir::Symbols::new(symbols.random.clone(), symbols.mask);
                 let mut sentences = Vec::with_capacity(jobs.len());
                 for (context, job) in jobs.iter().enumerate() {
-                    let lengths = self.session.lengths(context, settings.lengths);
+                    let lengths = self.session.lengths(context, settings.lengths_to_know());
                     if lengths.is_empty() {
                         return Err(TranslateError::NoLengths);
                     }

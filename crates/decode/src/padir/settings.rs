@@ -10,6 +10,10 @@ use crate::refine::Input;
 use crate::sampling::Sampling;
 use crate::settings::{MAX_HYPOTHESES, MAX_LENGTH, MAX_STEPS, SettingsError, bounded, counted};
 
+/// Lengths beyond those that are tried among which tilting may choose. Few: what a predictor that learnt with label smoothing says of far
+/// lengths is a constant, over which any tilt wins in the end.
+const SPARE_LENGTHS: usize = 2;
+
 /// How to refine. The default is the paper's (four steps, five lengths, stutter dropped) with its traps
 /// mended, see [`Procedure`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +25,10 @@ pub struct Settings {
     pub steps: usize,
     /// How many of the most probable lengths are tried.
     pub lengths: usize,
+    /// β: the lengths that are tried, and the two most probable after them, are ranked by ln p(n) + β·n, so that above 0 longer ones are
+    /// tried; where little is known of a length, more so. What stands in place of a word that is not needed stutters and is
+    /// dropped; a word that has no place is lost.
+    pub length_tilt: f64,
     /// Fewer of them, if their probabilities add up to this share before; 1 for no fewer.
     pub length_share: f64,
     /// The most probable length is refined alone, and the others only if the mean of ln p over its positions ends below this; none
@@ -223,6 +231,7 @@ impl Default for Settings {
             procedure: Procedure::default(),
             steps: 4,
             lengths: 5,
+            length_tilt: 0.0,
             length_share: 1.0,
             enough: None,
             beam_length: 1,
@@ -272,6 +281,7 @@ impl Settings {
     pub fn exactly_as_in_the_paper(self) -> Self {
         Self {
             procedure: Procedure::Paper,
+            length_tilt: 0.0,
             length_share: 1.0,
             enough: None,
             input: Input::Visible,
@@ -300,6 +310,15 @@ impl Settings {
             prune_penalty: Some(self.length_penalty.unwrap_or(0.0) + 1.0),
             halt: Halt::Confident { min_log_prob: -0.2 },
             ..self
+        }
+    }
+
+    /// How many of the most probable lengths must be known to choose those that are tried.
+    pub fn lengths_to_know(&self) -> usize {
+        if self.length_tilt == 0.0 {
+            self.lengths
+        } else {
+            self.lengths.saturating_add(SPARE_LENGTHS)
         }
     }
 
@@ -342,6 +361,8 @@ impl Settings {
 
     /// Numbers inside of rules.
     fn check_rules(&self) -> Result<(), SettingsError> {
+        let tilt = self.length_tilt;
+        bounded("length_tilt", tilt, tilt.is_finite(), "finite")?;
         let share = self.length_share;
         bounded("length_share", share, share > 0.0 && share <= 1.0, "above 0 and at most 1")?;
         if let Some(enough) = self.enough {
@@ -389,6 +410,7 @@ impl Settings {
         }
         if self.procedure == Procedure::Paper {
             let extras = [
+                ("length_tilt", self.length_tilt != 0.0),
                 ("length_share", self.length_share < 1.0),
                 ("enough", self.enough.is_some()),
                 ("input", self.input != Input::Visible),
@@ -465,6 +487,8 @@ mod tests {
             (Settings { prune: Prune::Margin { nats: 0.0 }, ..default() }, "`prune.nats` is 0"),
             (Settings { length_share: 0.0, ..default() }, "`length_share` is 0"),
             (Settings { length_share: 0.5, ..paper() }, "`length_share`"),
+            (Settings { length_tilt: f64::INFINITY, ..default() }, "`length_tilt` is inf"),
+            (Settings { length_tilt: 0.5, ..paper() }, "`length_tilt` is not part"),
             (Settings { enough: Some(-0.1), ..paper() }, "`enough` is not part"),
             (Settings { enough: Some(f64::NAN), ..default() }, "`enough` is NaN"),
             (Settings { length_weight: -1.0, ..default() }, "`length_weight` is -1"),

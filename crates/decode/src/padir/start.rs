@@ -90,12 +90,18 @@ pub(super) fn plan(
     Ok(starts)
 }
 
-/// The most probable lengths with their neighbours, each once: a length before its neighbours, near ones first.
+/// The most probable lengths, or those that are when long ones count for more, with their neighbours, each once: a length before its neighbours, near ones first.
 fn widen(settings: &Settings, lengths: &[(usize, f64)]) -> Vec<(usize, f64)> {
     let reach = settings.beam_length / 2;
     let mut widened: Vec<(usize, f64)> = Vec::new();
     let mut share = 0.0;
-    for &(length, log_prob) in lengths.iter().take(settings.lengths) {
+    let tilted =
+        |&(length, log_prob): &(usize, f64)| log_prob + settings.length_tilt * length as f64;
+    let mut ranked = lengths[..lengths.len().min(settings.lengths_to_know())].to_vec();
+    if settings.length_tilt != 0.0 {
+        ranked.sort_by(|a, b| tilted(b).total_cmp(&tilted(a)));
+    }
+    for &(length, log_prob) in ranked.iter().take(settings.lengths) {
         if settings.length_share < 1.0 && share >= settings.length_share {
             break;
         }
@@ -164,6 +170,24 @@ mod tests {
         for (name, settings, given, expected) in cases {
             assert_eq!(lengths(&settings, given), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn tilting_prefers_longer_ones_where_little_is_known() {
+        // Of normal distributions with variances 1 and 4, cut to five lengths.
+        let normal = |variance: f64| -> Vec<(usize, f64)> {
+            [5, 6, 7, 4, 3].map(|n: usize| (n, -(n as f64 - 5.0).powi(2) / (2.0 * variance))).into()
+        };
+        let best = |tilt: f64, lengths: &[(usize, f64)]| {
+            widen(&Settings { length_tilt: tilt, lengths: 1, ..settings() }, lengths)[0]
+        };
+        for (tilt, variance, expected) in
+            [(0.0, 1.0, 5), (0.4, 1.0, 5), (0.4, 4.0, 7), (9.0, 1.0, 7), (1.0, 1.0, 6)]
+        {
+            assert_eq!(best(tilt, &normal(variance)).0, expected, "{tilt}, {variance}");
+        }
+        // How probable it was is not changed.
+        assert_eq!(best(1.0, &normal(1.0)).1, -0.5);
     }
 
     #[test]

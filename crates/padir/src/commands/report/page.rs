@@ -275,7 +275,9 @@ impl Page {
 /// What rows of a model have in common and their names do not say: how lengths are compared.
 fn common(alike: &[&Group<'_>]) -> Vec<String> {
     let is_about_lengths = |entry: &String| {
-        ["length_penalty=", "length_weight="].iter().any(|key| entry.starts_with(key))
+        ["length_penalty=", "length_weight=", "length_tilt="]
+            .iter()
+            .any(|key| entry.starts_with(key))
     };
     let mut labels: Vec<&str> = alike.iter().map(|group| group.label.as_str()).collect();
     labels.dedup();

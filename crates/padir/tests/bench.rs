@@ -1,0 +1,96 @@
+//! `padir bench decode`: systems, peers that answer and peers that die.
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Answers as one who takes a quarter of a second for each sentence.
+const PEER: &str = r#"
+while read -r line; do case "$line" in
+  *describe*) echo '{"name": "twin"}' ;;
+  *best_threads*) echo '{"threads": 1}' ;;
+  *translate*) echo '{"outputs": [[5, 1]], "seconds": [0.25]}' ;;
+esac; done
+"#;
+
+/// Says who it is, and no more.
+const MORTAL: &str = "read -r line; echo '{\"name\": \"mortal\"}'\n";
+
+const BENCH: [&str; 14] = [
+    "bench",
+    "decode",
+    "--random",
+    "tiny",
+    "--vocabulary",
+    "200",
+    "--length",
+    "4",
+    "--sentences",
+    "10",
+    "--steps",
+    "2",
+    "--lengths",
+    "1,5",
+];
+
+fn padir(folder: &Path, arguments: &[&str]) -> Output {
+    let all = [&BENCH, arguments].concat();
+    Command::new(env!("CARGO_BIN_EXE_padir")).args(all).current_dir(folder).output().unwrap()
+}
+
+fn names(list: &Value, key: &str) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|row| row[key].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_system_is_measured_and_a_peer_beside_them() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("peer.sh"), PEER).unwrap();
+    let more = ["--batches", "1,4", "--peer", "sh peer.sh", "--plot", "plot.svg", "--json"];
+    let output = padir(folder.path(), &more);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ours = ["AR greedy", "AR beam 5", "PaDIR 2 × 1", "PaDIR 2 × 5", "PaDIR 2 × 5 fast"];
+    let found = names(&report["latencies"], "system");
+    for name in ours.iter().chain(&["twin greedy", "twin beam 5"]) {
+        for precision in ["f32", "int8"] {
+            let name = format!("{name} {precision}");
+            assert!(found.contains(&name), "{name} is not among {found:?}");
+        }
+    }
+    for row in report["latencies"].as_array().unwrap() {
+        let [p50, p90, p99] = ["p50", "p90", "p99"].map(|key| row[key].as_f64().unwrap());
+        assert!(0.0 < p50 && p50 <= p90 && p90 <= p99, "{row}");
+        let is_peer = row["system"].as_str().unwrap().starts_with("twin");
+        assert!(!is_peer || (p50 - 250.0).abs() < 1e-9, "{row}");
+    }
+    let batches = report["throughput"].as_array().unwrap();
+    assert!(batches.iter().all(|row| row["tokens_per_second"].as_f64().unwrap() > 0.0));
+    for file in ["plot.svg", "plot.csv"] {
+        assert!(folder.path().join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn what_cannot_work_is_told_at_once() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("mortal.sh"), MORTAL).unwrap();
+    let cases: [(&str, &[&str], &str); 5] = [
+        ("a peer that is not there", &["--peer", "nowhere"], "cannot start nowhere"),
+        ("a peer that ends", &["--peer", "false"], "the peer"),
+        ("a peer that dies", &["--peer", "sh mortal.sh"], "the peer"),
+        ("no picture", &["--plot", "plot.pdf"], "neither .svg nor .png"),
+        ("no directory", &["--plot", "no/where.svg"], "no such directory"),
+    ];
+    for (name, arguments, expected) in cases {
+        let output = padir(folder.path(), arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{name}: {error}");
+        assert!(error.contains(expected), "{name}: {error}");
+        assert!(output.stdout.is_empty(), "{name}");
+    }
+}
