@@ -187,7 +187,7 @@ mod tests {
             assert_eq!(best(tilt, &normal(variance)).0, expected, "{tilt}, {variance}");
         }
         // How probable it was is not changed.
-        assert_eq!(best(1.0, &normal(1.0)).1, -0.5);
+        assert_eq!(best(1.0, &normal(1.0)), (6, -0.5));
     }
 
     #[test]

@@ -9,7 +9,8 @@ pub(super) struct Latencies {
     /// The processor.
     #[serde(default)]
     pub(super) machine: Option<String>,
-    pub(super) latencies: Vec<Latency>,
+    #[serde(rename = "latencies")]
+    pub(super) systems: Vec<Latency>,
 }
 
 /// Milliseconds of one system.
@@ -27,7 +28,7 @@ pub(super) struct Latency {
 impl Latencies {
     /// The system that others are compared with: beam search with the least median.
     pub(super) fn yardstick(&self) -> Option<&Latency> {
-        let beams = self.latencies.iter().filter(|l| l.system.contains("beam"));
+        let beams = self.systems.iter().filter(|l| l.system.contains("beam"));
         beams.min_by(|a, b| a.p50.total_cmp(&b.p50))
     }
 }

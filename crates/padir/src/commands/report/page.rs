@@ -218,7 +218,7 @@ impl Page {
             "beam search ÷ it, p50",
             "p99",
         ];
-        let rows = latencies.latencies.iter().map(|latency| {
+        let rows = latencies.systems.iter().map(|latency| {
             let ratio =
                 |base: Option<f64>, own: f64| base.map_or_else(dash, |b| format!("{:.2}", b / own));
             vec![
