@@ -198,7 +198,7 @@ impl Page {
         self.table(&head, rows);
         let common = common(alike);
         if !common.is_empty() {
-            self.line(&format!("\nLengths are compared with {}.", common.join("; ")));
+            self.line(&format!("\nHypotheses are compared with {}.", common.join("; ")));
         }
         if is_choice {
             self.line("\n</details>");
@@ -272,10 +272,10 @@ impl Page {
     }
 }
 
-/// What rows of a model have in common and their names do not say: how lengths are compared.
+/// What rows of a model have in common and their names do not say: how hypotheses are compared, and how many go on.
 fn common(alike: &[&Group<'_>]) -> Vec<String> {
-    let is_about_lengths = |entry: &String| {
-        ["length_penalty=", "length_weight=", "length_tilt="]
+    let is_about_hypotheses = |entry: &String| {
+        ["length_penalty=", "length_weight=", "prune.share="]
             .iter()
             .any(|key| entry.starts_with(key))
     };
@@ -286,7 +286,7 @@ fn common(alike: &[&Group<'_>]) -> Vec<String> {
         let mut decodings =
             alike.iter().filter(|group| group.label == label).map(|group| flat(group.decoding()));
         let mut common = decodings.next().unwrap_or_default();
-        common.retain(is_about_lengths);
+        common.retain(is_about_hypotheses);
         decodings.for_each(|other| common.retain(|entry| other.contains(entry)));
         match found.iter_mut().find(|(settings, _)| *settings == common) {
             _ if common.is_empty() => {}
