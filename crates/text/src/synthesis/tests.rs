@@ -4,7 +4,10 @@
 
 use std::collections::HashMap;
 
+use padir_base::random::{Purpose, Seed};
+
 use super::*;
+use crate::distinct::Distinct;
 
 const NUMBERS: &str = include_str!("golden/numbers.tsv");
 

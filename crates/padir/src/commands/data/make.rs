@@ -4,7 +4,8 @@ use anyhow::{Context, Result, bail, ensure};
 use padir_base::random::Seed;
 use padir_text::Pair;
 use padir_text::columnar::Languages;
-use padir_text::synthesis::{Distinct, NumberRange, Operation, Symbols, Task};
+use padir_text::distinct::{Distinct, Exhausted};
+use padir_text::synthesis::{NumberRange, Operation, Symbols, Task};
 use padir_text::writer::Destination;
 use serde_json::json;
 use std::path::PathBuf;
@@ -142,7 +143,7 @@ impl Make {
     fn write_pairs(
         &self,
         console: &Console,
-        pairs: Distinct,
+        pairs: Distinct<Task>,
         count: usize,
         languages: &Languages,
     ) -> Result<()> {
@@ -168,7 +169,7 @@ impl Make {
     fn write_splits(
         &self,
         console: &Console,
-        mut pairs: Distinct,
+        mut pairs: Distinct<Task>,
         languages: &Languages,
     ) -> Result<()> {
         let Some(directory) = self.folder.directory() else {
@@ -199,6 +200,6 @@ impl Make {
     }
 }
 
-fn new(pair: Result<Pair, padir_text::synthesis::Exhausted>) -> Result<Pair> {
+fn new(pair: Result<Pair, Exhausted>) -> Result<Pair> {
     pair.hint("ask for fewer pairs, or for a larger range")
 }

@@ -3,6 +3,7 @@
 mod convert;
 mod encode;
 mod filter;
+mod imagine;
 mod inspect;
 mod make;
 mod shards;
@@ -33,6 +34,7 @@ enum DataCommand {
     Split(split::Split),
     Convert(convert::Convert),
     Make(make::Make),
+    Imagine(imagine::Imagine),
     Encode(encode::Encode),
     Shards(shards::Shards),
 }
@@ -45,6 +47,7 @@ impl Data {
             DataCommand::Split(command) => command.run(console),
             DataCommand::Convert(command) => command.run(console),
             DataCommand::Make(command) => command.run(console),
+            DataCommand::Imagine(command) => command.run(console),
             DataCommand::Encode(command) => command.run(console),
             DataCommand::Shards(command) => command.run(console),
         }

@@ -1,0 +1,134 @@
+//! `padir data imagine`: more sentences like those at hand.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use padir_base::random::Seed;
+use padir_text::distinct::Distinct;
+use padir_text::hash::hash_text;
+use padir_text::imagine::{Imagination, Manner, Reader};
+use padir_text::input;
+use padir_text::output::Output;
+use serde_json::json;
+
+use super::table::grouped;
+use crate::console::Console;
+use crate::hint::WithHint;
+use crate::lines::{TextFiles, for_each_line};
+
+/// Make new sentences in the manner of given ones, as sources for a teacher to translate.
+///
+/// Words are drawn one after the other, each from those that followed the last few in the text. What was read does not come out again, and nothing
+/// comes twice. Such sentences are nearly grammatical and rarely sensible; what a teacher makes of them shows a student how it translates.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  padir data imagine train.en.gz --sentences 60000 -o imagined.en
+  padir data imagine train.en --sentences 10 --order 3 --seed 7
+  padir data imagine train.en --sentences 60000 --exclude dev.en --exclude test.en -o imagined.en
+  padir translate --model runs/teacher/best --file imagined.en --beam 5 > imagined.de
+
+Words are what white space separates: there is nothing to draw in Chinese or Japanese.")]
+pub(crate) struct Imagine {
+    #[command(flatten)]
+    text: TextFiles,
+
+    /// How many sentences to make.
+    #[arg(long, value_name = "N")]
+    sentences: usize,
+
+    /// How many words are looked at together, the drawn one included.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(2..=16))]
+    order: u8,
+
+    /// Fewer words are looked at where those together stand in the text less often than this. With 1 there is hardly anything new.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    least: u32,
+
+    /// The longest sentence, in words.
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+    max_words: u32,
+
+    /// The seed.
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+
+    /// Make no sentence of this text, such as a test set; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    exclude: Vec<PathBuf>,
+
+    /// Where to write: .gz, .zst and .xz are compressed.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+impl Imagine {
+    pub(crate) fn run(self, console: &Console) -> Result<()> {
+        ensure!(
+            !(input::is_stdin(&self.output) && console.wants_json()),
+            "--json and sentences both want to go to stdout: give --output"
+        );
+        let mut reader = Reader::default();
+        let mut known = Vec::new();
+        self.text.for_each(|line| {
+            ensure!(reader.read(line), "more words than can be read; give less text");
+            known.push(fingerprint(line));
+            Ok(())
+        })?;
+        let read = known.len();
+        for file in &self.exclude {
+            for_each_line(file, self.text.max_line, &mut |line| {
+                known.push(fingerprint(line));
+                Ok(())
+            })?;
+        }
+        let imagination = reader.finish(self.manner()).context("there are no words to read")?;
+        let mut sentences = Distinct::new(imagination, Seed(self.seed));
+        known.into_iter().for_each(|fingerprint| sentences.forbid(fingerprint));
+        let words = self.write(console, sentences)?;
+        if console.wants_json() {
+            return console.print_json(&json!({
+                "read": read, "sentences": self.sentences, "words": words, "seed": self.seed,
+            }));
+        }
+        console.note(format!(
+            "{} sentences of {:.1} words from {} lines",
+            grouped(self.sentences as u64),
+            words as f64 / self.sentences.max(1) as f64,
+            grouped(read as u64),
+        ));
+        Ok(())
+    }
+
+    fn manner(&self) -> Manner {
+        Manner {
+            order: self.order.into(),
+            least: self.least as usize,
+            longest: self.max_words as usize,
+        }
+    }
+
+    /// Writes the sentences and counts their words.
+    fn write(&self, console: &Console, sentences: Distinct<Imagination>) -> Result<u64> {
+        let mut output = Output::create(&self.output)?;
+        let bar = console.progress("sentences", self.sentences as u64);
+        let mut words = 0;
+        for sentence in sentences.take(self.sentences) {
+            let sentence = sentence.hint(
+                "ask for fewer sentences, give more text, or look at fewer words: a smaller --order, a larger --least",
+            )?;
+            words += sentence.split(' ').count() as u64;
+            writeln!(output, "{sentence}")
+                .with_context(|| format!("cannot write {}", output.name()))?;
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        output.finish()?;
+        Ok(words)
+    }
+}
+
+/// That of a line as it would be drawn.
+fn fingerprint(line: &str) -> u64 {
+    hash_text(&line.split_whitespace().collect::<Vec<_>>().join(" "))
+}
