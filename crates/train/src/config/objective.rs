@@ -39,6 +39,9 @@ pub struct Padir {
     pub length_weight: f64,
     /// Which positions the first stage is judged on; later ones are judged on all.
     pub first_stage: FirstStage,
+    /// Whether a guess that equals its left neighbour's is taken back between stages, as it is when translating: the next stage reads
+    /// what the first one read there.
+    pub remask_stutter: bool,
     /// How the first input is made of the target.
     pub corruption: Corruption,
 }
@@ -114,7 +117,8 @@ enum Kind {
     Padir,
 }
 
-const PADIR_KEYS: [&str; 5] = ["stages", "reduce", "length_weight", "first_stage", "corruption"];
+const PADIR_KEYS: [&str; 6] =
+    ["stages", "reduce", "length_weight", "first_stage", "remask_stutter", "corruption"];
 
 impl ObjectiveConfig {
     pub(super) fn read(mut section: Section<'_>) -> Self {
@@ -157,6 +161,7 @@ impl Padir {
             first_stage: section
                 .choice("first_stage", r#""all", "noise" or "mask""#)
                 .unwrap_or(FirstStage::All),
+            remask_stutter: section.switch("remask_stutter", false),
             corruption: Corruption::read(section.section("corruption")),
         }
     }

@@ -6,6 +6,7 @@
 //!
 //! The encoder runs once: with its dropout masks fixed for the whole step, running it again would give the same. The decoder's masks
 //! differ from stage to stage. No gradient passes between stages. Sentences keep their rows without padding, so nothing ever stands where nothing should.
+//! With `remask_stutter`, a guess that says the same as the one before it is taken back: Xˢ is there what X⁰ was, as when translating.
 
 use std::sync::Arc;
 
@@ -41,6 +42,23 @@ impl Refinement {
     }
 }
 
+/// Puts what was there first where a guess equals the one before it in its sentence.
+fn take_back_stutter(guesses: &mut [u32], first: &[u32], lengths: &[usize]) {
+    let mut start = 0;
+    for &length in lengths {
+        let end = start + length;
+        let mut before = None;
+        for (guess, &first) in guesses[start..end].iter_mut().zip(&first[start..end]) {
+            let said = *guess;
+            if before == Some(said) {
+                *guess = first;
+            }
+            before = Some(said);
+        }
+        start = end;
+    }
+}
+
 impl Objective for Refinement {
     fn losses(&self, network: &Network, pass: &Pass, pairs: &Pairs, chance: &mut Stream) -> Losses {
         let settings = &self.settings;
@@ -68,8 +86,9 @@ impl Objective for Refinement {
             tally.take_length(outcome, weight);
             loss
         });
-        let mut tokens: Vec<u32> =
+        let first: Vec<u32> =
             corrupted.iter().flat_map(|sentence| &sentence.tokens).copied().collect();
+        let mut tokens = first.clone();
         for stage in 0..settings.stages {
             let weights = if stage == 0 {
                 self.first_weights(&corrupted, each)
@@ -89,7 +108,29 @@ impl Objective for Refinement {
                 None => loss,
             });
             tokens = outcome.best;
+            if settings.remask_stutter {
+                take_back_stutter(&mut tokens, &first, &lengths);
+            }
         }
         Losses { total: total.expect("there is at least one stage"), tally }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the refiner does it: "the the the" loses its last two, and sentences do not look at each other.
+    #[test]
+    fn stutter_is_taken_back_within_sentences() {
+        let first = [90, 91, 92, 93, 1, 95, 96, 1];
+        let cases = [
+            ([5, 5, 5, 7, 1, 1, 8, 1], [5, 91, 92, 7, 1, 1, 8, 1]),
+            ([5, 6, 5, 6, 1, 6, 6, 6], [5, 6, 5, 6, 1, 6, 96, 1]),
+        ];
+        for (mut guesses, expected) in cases {
+            take_back_stutter(&mut guesses, &first, &[5, 3]);
+            assert_eq!(guesses, expected);
+        }
     }
 }
