@@ -65,7 +65,7 @@ fn cases() -> Vec<(&'static str, MaskLaw, Scene<'static>, f64, f64)> {
         ),
         ("adaptive", adaptive(), Scene::of_tokens(&PAIR), 2.0, 1.0),
         ("adaptive otherwise", adaptive(), Scene::of_tokens(&STUTTER), 1.0, 5.0),
-        ("repeats", MaskLaw::Repeats, stutter, 1.0, 2.0),
+        ("repeats", MaskLaw::Repeats { phrase: 1 }, stutter, 1.0, 2.0),
         ("linear", MaskLaw::Linear { steps: 4, least: 0 }, five.at_step(1), 10.0, 3.0),
         ("linear last", MaskLaw::Linear { steps: 4, least: 1 }, five.at_step(4), 5.0, 1.0),
         (
@@ -168,7 +168,7 @@ fn laws_are_read_from_configuration() {
              otherwise = { law = 'repeats' }",
             MaskLaw::Adaptive {
                 cases: vec![Case { when: vec![TokenId(0), TokenId(1)], then: MaskLaw::All }],
-                otherwise: Box::new(MaskLaw::Repeats),
+                otherwise: Box::new(MaskLaw::Repeats { phrase: 1 }),
             },
         ),
     ];
@@ -191,4 +191,30 @@ proptest! {
         let low = len.min(least);
         prop_assert!(mask.count() >= low && mask.count() <= len.saturating_sub(spare).max(low));
     }
+}
+
+#[test]
+fn phrases_said_twice_are_hidden_the_second_time() {
+    let cases: [(&str, usize, &str); 9] = [
+        ("abba", 1, "..x."),
+        ("abab", 1, "...."),
+        ("abab", 2, "..xx"),
+        ("xababab", 2, "...xxxx"),
+        ("aaaa", 2, ".xxx"),
+        ("abcabcd", 2, "......."),
+        ("abcabcd", 3, "...xxx."),
+        ("abcabcd", 99, "...xxx."),
+        ("", 3, ""),
+    ];
+    for (text, phrase, expected) in cases {
+        let tokens: Vec<TokenId> = text.bytes().map(|byte| TokenId(byte.into())).collect();
+        let mut stream = Seed(1).stream(Purpose::Test, 0);
+        let law = MaskLaw::Repeats { phrase };
+        let mask = law.sample(&Scene::of_tokens(&tokens), &mut stream).unwrap();
+        let found: String =
+            (0..tokens.len()).map(|i| if mask.hides(i) { 'x' } else { '.' }).collect();
+        assert_eq!(found, expected, "{text}, phrases of {phrase}");
+    }
+    let law: MaskLaw = serde_json::from_str(r#"{"law": "repeats"}"#).unwrap();
+    assert_eq!(law, MaskLaw::Repeats { phrase: 1 });
 }

@@ -13,6 +13,8 @@ use crate::keys::Keys;
 
 /// Most candidates of a sentence, in whatever way they come about.
 pub const MAX_CANDIDATES: usize = 1024;
+/// The longest phrase that may stutter.
+pub const MAX_PHRASE: usize = 1 << 16;
 /// Most refinement steps.
 pub const MAX_STEPS: usize = 10_000;
 /// Temperatures below this one mean the most probable token.
@@ -69,6 +71,8 @@ pub struct Refinement {
     pub rejecter: Rejecter,
     /// Whether a token that equals its left neighbour is rejected, after the last step too.
     pub remask_stutter: bool,
+    /// The longest phrase that stutters when it is said twice in a row; 1 for single tokens.
+    pub stutter_phrase: usize,
     /// Whether a position that ends as its initial token is dropped.
     pub drop_unchanged: bool,
     /// Below [`COLD`] the most probable token is taken, else one is sampled.
@@ -181,6 +185,7 @@ impl Default for Refinement {
             replacement: Replacement::Initial,
             rejecter: Rejecter::Nothing,
             remask_stutter: true,
+            stutter_phrase: 1,
             drop_unchanged: true,
             temperature: 0.0,
             length_penalty: None,
@@ -216,6 +221,7 @@ fn read_refinement(mut ours: Keys, default: Refinement) -> Result<Refinement, Co
             default.rejecter,
         )?,
         remask_stutter: ours.or("remask_stutter", SWITCH, default.remask_stutter)?,
+        stutter_phrase: ours.or("stutter_phrase", COUNT, default.stutter_phrase)?,
         drop_unchanged: ours.or("drop_unchanged", SWITCH, default.drop_unchanged)?,
         temperature: ours.or("temperature", REAL, default.temperature)?,
         length_penalty: ours.optional("length_penalty", "a number")?,
@@ -234,6 +240,8 @@ fn read_refinement(mut ours: Keys, default: Refinement) -> Result<Refinement, Co
     if found.beam_length.is_multiple_of(2) {
         return Err(ours.wrong("beam_length", &json!(found.beam_length), "odd"));
     }
+    let phrase = found.stutter_phrase;
+    check(&ours, "stutter_phrase", phrase, (1..=MAX_PHRASE).contains(&phrase))?;
     let temperature = found.temperature;
     check(&ours, "temperature", temperature, (0.0..=1e6).contains(&temperature))?;
     let weight = found.length_weight;
@@ -285,6 +293,7 @@ impl From<GenerationConfig> for Value {
                     "replacement": refinement.replacement,
                     "rejecter": refinement.rejecter,
                     "remask_stutter": refinement.remask_stutter,
+                    "stutter_phrase": refinement.stutter_phrase,
                     "drop_unchanged": refinement.drop_unchanged,
                     "temperature": refinement.temperature,
                     "length_penalty": refinement.length_penalty,

@@ -63,6 +63,7 @@ fn settings(from: Refinement, max_length: usize) -> padir::Settings {
             Replacement::Accumulated => padir::Replacement::Accumulated,
         },
         remask_stutter: from.remask_stutter,
+        stutter_phrase: from.stutter_phrase,
         drop_unchanged: from.drop_unchanged,
         temperature: from.temperature,
         length_penalty: from.length_penalty,

@@ -53,9 +53,14 @@ pub enum MaskLaw {
         /// What applies to every other sequence.
         otherwise: Box<MaskLaw>,
     },
-    /// A position is hidden iff its token equals the one before it; an adaptive law without
-    /// chance that hides stutter.
-    Repeats,
+    /// A position is hidden iff its token equals the one before it, or, with a longer `phrase`, if it
+    /// lies in a phrase of at most so many tokens that was said immediately before; an adaptive law
+    /// without chance that hides stutter.
+    Repeats {
+        /// The longest phrase whose repetition is hidden.
+        #[serde(default = "one")]
+        phrase: usize,
+    },
     /// k = max(`least`, ⌊N(T−t)/T⌋) positions at step t: those of lowest confidence where
     /// confidences are known (ties: leftmost first), else a uniformly random set of that size.
     Linear {
@@ -242,7 +247,7 @@ impl MaskLaw {
 
     /// Whether p(K | X) depends on the tokens of X, not only on their number.
     pub fn is_adaptive(&self) -> bool {
-        matches!(self, Self::Adaptive { .. } | Self::Repeats)
+        matches!(self, Self::Adaptive { .. } | Self::Repeats { .. })
     }
 
     pub(super) fn resolve<'a>(&'a self, scene: &Scene<'_>) -> Result<Resolved<'a>, LawError> {
@@ -267,14 +272,27 @@ impl MaskLaw {
                 let case = cases.iter().find(|case| case.when == tokens);
                 case.map_or(&**otherwise, |case| &case.then).resolve(scene)
             }
-            Self::Repeats => {
+            Self::Repeats { phrase } => {
                 let tokens = scene.tokens().ok_or(LawError::NoTokens)?;
-                let repeats = (1..len).filter(|&i| tokens[i] == tokens[i - 1]);
-                Ok(Resolved::Fixed(Mask::of(len, repeats)))
+                Ok(Resolved::Fixed(repeats(tokens, *phrase)))
             }
             Self::Linear { steps, least } => resolve_linear(*steps, *least, scene),
         }
     }
+}
+
+/// The second times of what is said twice in a row, phrases of up to `longest` tokens.
+fn repeats(tokens: &[TokenId], longest: usize) -> Mask {
+    let len = tokens.len();
+    let mut mask = Mask::none(len);
+    for phrase in 1..=longest.min(len / 2) {
+        for (start, pair) in tokens.windows(2 * phrase).enumerate() {
+            if pair[..phrase] == pair[phrase..] {
+                (start + phrase..start + 2 * phrase).for_each(|i| mask.hide(i));
+            }
+        }
+    }
+    mask
 }
 
 fn resolve_linear<'a>(

@@ -151,7 +151,8 @@ impl Draft {
         let mut rejects = Mask::none(self.tokens.len());
         if rules.settings.remask_stutter {
             let scene = Scene::of_tokens(&self.predicted[..self.free(rules)]);
-            let repeats = chance.mask(row, &MaskLaw::Repeats, &scene)?;
+            let law = MaskLaw::Repeats { phrase: rules.settings.stutter_phrase };
+            let repeats = chance.mask(row, &law, &scene)?;
             repeats.positions().for_each(|i| rejects.hide(i));
         }
         match rules.settings.procedure {

@@ -58,7 +58,7 @@ mod tests {
             ("more than there are", Rejecter::Count { count: 9 }, 1, vec![0, 1, 2, 3, 4]),
             ("three fifths", Rejecter::Share { share: 0.6 }, 1, vec![1, 2, 3]),
             ("hardly any, so one", Rejecter::Share { share: 0.1 }, 1, vec![3]),
-            ("repeats", law(MaskLaw::Repeats), 1, vec![2]),
+            ("repeats", law(MaskLaw::Repeats { phrase: 1 }), 1, vec![2]),
             ("all", law(MaskLaw::All), 1, vec![0, 1, 2, 3, 4]),
         ];
         for (name, rejecter, step, expected) in cases {

@@ -50,6 +50,9 @@ pub struct Settings {
     pub replacement: Replacement,
     /// Whether a prediction that equals its left neighbour's is rejected, after the last step too.
     pub remask_stutter: bool,
+    /// The longest phrase, in tokens, that stutters when it is said twice in a row; 1 for single tokens, as in the paper. What two
+    /// positions apart are predicted without knowing of each other is said twice as easily as what stands side by side.
+    pub stutter_phrase: usize,
     /// Whether a position that ends as its initial token is dropped.
     pub drop_unchanged: bool,
     /// Below [`COLD`](crate::COLD) the most probable token is taken, else one is sampled.
@@ -242,6 +245,7 @@ impl Default for Settings {
             rejecter: Rejecter::Nothing,
             replacement: Replacement::Initial,
             remask_stutter: true,
+            stutter_phrase: 1,
             drop_unchanged: true,
             temperature: 0.0,
             top_k: None,
@@ -284,6 +288,7 @@ impl Settings {
             length_tilt: 0.0,
             length_share: 1.0,
             enough: None,
+            stutter_phrase: 1,
             input: Input::Visible,
             rejecter: match self.rejecter {
                 Rejecter::Law { .. } => Rejecter::Nothing,
@@ -345,6 +350,7 @@ impl Settings {
         if count > MAX_HYPOTHESES {
             return Err(SettingsError::TooMany { count });
         }
+        counted("stutter_phrase", self.stutter_phrase, MAX_LENGTH, "from 1 to 65536")?;
         let odd = !self.beam_length.is_multiple_of(2);
         bounded("beam_length", self.beam_length as f64, odd, "odd")?;
         let length = self.max_length;
@@ -413,6 +419,7 @@ impl Settings {
                 ("length_tilt", self.length_tilt != 0.0),
                 ("length_share", self.length_share < 1.0),
                 ("enough", self.enough.is_some()),
+                ("stutter_phrase", self.stutter_phrase != 1),
                 ("input", self.input != Input::Visible),
                 ("rejecter.law", matches!(self.rejecter, Rejecter::Law { .. })),
                 ("length_weight", self.length_weight > 0.0),
@@ -487,6 +494,8 @@ mod tests {
             (Settings { prune: Prune::Margin { nats: 0.0 }, ..default() }, "`prune.nats` is 0"),
             (Settings { length_share: 0.0, ..default() }, "`length_share` is 0"),
             (Settings { length_share: 0.5, ..paper() }, "`length_share`"),
+            (Settings { stutter_phrase: 0, ..default() }, "`stutter_phrase` is 0"),
+            (Settings { stutter_phrase: 2, ..paper() }, "`stutter_phrase` is not part"),
             (Settings { length_tilt: f64::INFINITY, ..default() }, "`length_tilt` is inf"),
             (Settings { length_tilt: 0.5, ..paper() }, "`length_tilt` is not part"),
             (Settings { enough: Some(-0.1), ..paper() }, "`enough` is not part"),
