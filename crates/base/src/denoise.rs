@@ -27,6 +27,7 @@ pub struct Query<'a> {
     contexts: &'a [usize],
     hidden: &'a [bool],
     wanted: &'a [bool],
+    draft: bool,
 }
 
 /// A query whose parts do not fit together.
@@ -94,7 +95,19 @@ impl<'a> Query<'a> {
         if contexts.len() != ends.len() {
             return Err(QueryError::Contexts { contexts: contexts.len(), rows: ends.len() });
         }
-        Ok(Self { tokens, ends, contexts, hidden, wanted })
+        Ok(Self { tokens, ends, contexts, hidden, wanted, draft: false })
+    }
+
+    /// The same question, of which a draft of an answer will do: what comes of it is asked again. A denoiser that can answer faster at
+    /// lower precision may do so; what a row's answer is must not depend on the other rows even then.
+    #[must_use]
+    pub fn as_draft(self, draft: bool) -> Self {
+        Self { draft, ..self }
+    }
+
+    /// Whether a draft will do.
+    pub fn is_draft(&self) -> bool {
+        self.draft
     }
 
     /// The number of rows.

@@ -13,7 +13,7 @@ use padir_base::mask::{Mask, MaskLaw, Scene};
 
 use crate::batch::Batch;
 use crate::chance::Chance;
-use crate::step::{DecodeError, Step, ask};
+use crate::step::{Asked, DecodeError, Step, ask};
 
 /// An endless chain of steps.
 #[derive(Debug)]
@@ -99,7 +99,9 @@ impl<'a, D: Denoiser, C: Chance> Gibbs<'a, D, C> {
                 wanted[position] = true;
             }
             let depth = self.denoiser.alphabet();
-            ask(self.denoiser, &self.batch, &hidden, &wanted, depth, &mut self.answers)?;
+            let (batch, wanted) = (&self.batch, &wanted[..]);
+            let asked = Asked { batch, hidden: &hidden, wanted, depth, draft: false };
+            ask(self.denoiser, &asked, &mut self.answers)?;
             for (row, position) in next {
                 let candidates =
                     self.answers.at(position).ok_or(DecodeError::NoAnswer(position))?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
 use crate::chance::Chance;
-use crate::step::{DecodeError, Step, ask};
+use crate::step::{Asked, DecodeError, Step, ask};
 
 /// What the denoiser sees at the positions it is to predict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +97,9 @@ impl<'a, D: Denoiser, C: Chance> Refiner<'a, D, C> {
             Pick::ArgMax => 1,
             Pick::Sample { .. } => self.denoiser.alphabet(),
         };
-        ask(self.denoiser, &self.batch, &hidden, &wanted, depth, &mut self.answers)?;
+        let (batch, hidden, wanted) = (&self.batch, &hidden[..], &wanted[..]);
+        let asked = Asked { batch, hidden, wanted, depth, draft: false };
+        ask(self.denoiser, &asked, &mut self.answers)?;
         let mut changed = 0;
         for row in 0..self.batch.rows() {
             for position in self.batch.range(row).filter(|&i| wanted[i]) {

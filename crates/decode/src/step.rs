@@ -67,16 +67,26 @@ impl<E: std::error::Error + 'static> DecodeError<E> {
     }
 }
 
+/// What is asked about a batch.
+pub(crate) struct Asked<'a> {
+    pub(crate) batch: &'a Batch,
+    pub(crate) hidden: &'a [bool],
+    pub(crate) wanted: &'a [bool],
+    /// Candidates at each position.
+    pub(crate) depth: usize,
+    /// Whether a draft will do.
+    pub(crate) draft: bool,
+}
+
 /// Asks the denoiser about a batch.
 pub(crate) fn ask<D: Denoiser>(
     denoiser: &mut D,
-    batch: &Batch,
-    hidden: &[bool],
-    wanted: &[bool],
-    depth: usize,
+    asked: &Asked<'_>,
     answers: &mut Answers,
 ) -> Result<(), DecodeError<D::Error>> {
-    let query = Query::new(batch.tokens(), batch.ends(), batch.contexts(), hidden, wanted)?;
+    let Asked { batch, hidden, wanted, depth, draft } = *asked;
+    let query =
+        Query::new(batch.tokens(), batch.ends(), batch.contexts(), hidden, wanted)?.as_draft(draft);
     answers.prepare(&query, depth.min(denoiser.alphabet()));
     denoiser.denoise(&query, answers).map_err(DecodeError::Denoiser)
 }

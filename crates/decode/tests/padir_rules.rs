@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use common::{Scripted, Table, ids, tokens};
 use padir_base::TokenId;
-use padir_base::denoise::Row;
+use padir_base::denoise::{Answers, Denoiser, Query, Row};
 use padir_base::mask::MaskLaw;
 use padir_decode::padir::{
     Counted, Halt, Initial, Procedure, Prune, Rejecter, Replacement, Sentence, Settings, Symbols,
@@ -503,4 +503,55 @@ fn the_paper_is_a_procedure_not_a_mood() {
     let settings = Settings { prune: Prune::Keep { most: 1 }, ..paper() };
     let error = refine(&mut model, &settings, &sevens(), &[sentence(&[3])], &mut ()).unwrap_err();
     assert_eq!(error.to_string(), "`prune` is not part of the paper's procedure");
+}
+
+/// A model that says what it is asked for.
+struct Listening<D> {
+    model: D,
+    drafts: Vec<bool>,
+}
+
+impl<D: Denoiser> Denoiser for Listening<D> {
+    type Error = D::Error;
+
+    fn alphabet(&self) -> usize {
+        self.model.alphabet()
+    }
+
+    fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), D::Error> {
+        self.drafts.push(query.is_draft());
+        self.model.denoise(query, answers)
+    }
+}
+
+/// The sentence never changes after the first step, and is certain; yet nothing ends with a draft, and the last step is none.
+#[test]
+fn drafts_come_first_and_end_nothing() {
+    let confident = Halt::Confident { min_log_prob: -1.0 };
+    let cases = [
+        (0, 4, Halt::Unchanged, vec![false, false]),
+        (1, 4, Halt::Unchanged, vec![true, false]),
+        (2, 4, Halt::Unchanged, vec![true, true, false]),
+        (9, 3, Halt::Unchanged, vec![true, true, false]),
+        (1, 4, confident, vec![true, false]),
+        (0, 4, confident, vec![false]),
+        (1, 1, Halt::Unchanged, vec![false]),
+    ];
+    for (draft_steps, steps, halt, expected) in cases {
+        let settings = Settings { draft_steps, steps, halt, ..Settings::default() };
+        let model = Scripted::new(says(&[5, 8, 6, 1], 0.9));
+        let mut model = Listening { model, drafts: Vec::new() };
+        let symbols = Symbols { mask: None, ..sevens() };
+        refine(&mut model, &settings, &symbols, &[sentence(&[4])], &mut Vec::new()).unwrap();
+        assert_eq!(model.drafts, expected, "{draft_steps} of {steps}, {halt:?}");
+    }
+}
+
+#[test]
+fn phrases_stutter_if_they_may() {
+    for (stutter_phrase, expected) in [(1, &[5, 8, 5, 8, 6][..]), (2, &[5, 8, 6])] {
+        let settings = Settings { stutter_phrase, ..Settings::default() };
+        let (list, ..) = run(says(&[5, 8, 5, 8, 6, 1], 0.9), &settings, &[6]);
+        assert_eq!(ids(&list[0].tokens), expected, "{stutter_phrase}");
+    }
 }

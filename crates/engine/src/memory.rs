@@ -74,9 +74,8 @@ impl Memory {
             first += count;
             place += packed_len(heads, width, count);
         }
-        self.layers.resize_with(engine.weights.decoder.blocks.len(), LayerMemory::default);
-        for (block, layer) in engine.weights.decoder.blocks.iter().zip(&mut self.layers) {
-            let kv = &block.memory.kv;
+        self.layers.resize_with(engine.weights.memory.len(), LayerMemory::default);
+        for (kv, layer) in engine.weights.memory.iter().zip(&mut self.layers) {
             let keys = grow(&mut work.wide, first * inner);
             kv.product(&mut work.tools, states, 0..inner, keys, inner, Finish::Store);
             let panels = grow(&mut layer.panels, place);

@@ -1,7 +1,7 @@
 //! The parallel decoder: all wanted positions of all rows at once.
 //!
 //! Rows of which nothing is wanted are not computed at all, and in the last layer only wanted positions are, beyond the keys and values
-//! that they look at. Both leave every answer as it is.
+//! that they look at. Both leave every answer as it is. Drafts run through layers of 8 bits, with the rest of the network in full precision.
 
 use padir_base::denoise::{Answers, Denoiser, Query};
 use padir_checkpoint::DecoderKind;
@@ -12,7 +12,7 @@ use crate::engine::Inner;
 use crate::error::EngineError;
 use crate::layers::{Chosen, Rows, Work, pick, plan_of};
 use crate::memory::Memory;
-use crate::positional::{Known, Positional, Sizes};
+use crate::positional::{Factors, Known, Positional, Sizes};
 use crate::session::{Session, embed};
 
 /// A query, as layers read it.
@@ -32,6 +32,7 @@ pub(crate) struct Plan {
     /// The context of each wanted token.
     contexts: Vec<u32>,
     longest: usize,
+    draft: bool,
     /// The residual stream of wanted tokens.
     chosen: Vec<f32>,
 }
@@ -58,6 +59,7 @@ impl Plan {
         query: &Query<'_>,
     ) -> Result<(), EngineError> {
         self.clear();
+        self.draft = query.is_draft();
         let limit = engine.config.parallel().map_or(0, |parallel| {
             if parallel.has_positions() { parallel.max_positions } else { usize::MAX }
         });
@@ -158,7 +160,9 @@ fn decode(
     let known = learn_lengths(engine, plan, bias);
     let all = Rows { spans: &plan.all, positions: &plan.all_positions };
     let some = Rows { spans: &plan.some, positions: &plan.some_positions };
-    let blocks = &engine.weights.decoder.blocks;
+    let exact = &engine.weights.decoder.blocks;
+    let drafts = engine.weights.drafts.as_ref().filter(|_| plan.draft);
+    let blocks = drafts.unwrap_or(exact);
     let Some((last, before)) = blocks.split_last() else { return };
     for (index, block) in before.iter().enumerate() {
         work.attend(engine, &block.own, all, bias, x);
@@ -240,12 +244,13 @@ fn by_position(
     let size = rows.positions.len() * inner;
     let layers = engine.weights.decoder.blocks.len();
     let weights = LayerWeights { known: &engine.known, layer: known.unwrap_or(0), layers };
-    let longest = layer.queries.len() / inner;
+    let Factors { queries, panels } = &*layer.factors;
+    let longest = queries.len() / inner;
     let scores = if known.is_some() {
         Scores::Known(&weights)
     } else {
-        pick(&mut work.queries, &layer.queries, inner, rows.positions);
-        Scores::Common { panels: &layer.panels, longest }
+        pick(&mut work.queries, queries, inner, rows.positions);
+        Scores::Common { panels, longest }
     };
     let plan = Attention {
         queries: &work.queries,

@@ -4,8 +4,8 @@
 //! occur, A is computed once and kept, up to a bound on memory; beyond it A is computed from queries and keys, with
 //! the same result to the bit.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use padir_kernels::packed::attention::{self, Bias};
 use padir_kernels::packed::single::Single;
@@ -22,20 +22,51 @@ const KEPT: usize = 64 << 20;
 /// The attention by position of one layer.
 #[derive(Debug)]
 pub(crate) struct Positional {
-    /// One row per position.
-    pub queries: Vec<f32>,
-    /// Keys of all positions, packed.
-    pub panels: Vec<f32>,
+    /// What A is made of; the same for drafts.
+    pub factors: Arc<Factors>,
     pub v: Packed,
     pub o: Packed,
 }
 
+/// Queries and keys of all positions in one layer.
+#[derive(Debug)]
+pub(crate) struct Factors {
+    /// One row per position.
+    pub queries: Vec<f32>,
+    /// Keys, packed.
+    pub panels: Vec<f32>,
+}
+
+/// The names of a layer and of its matrices.
+fn names(block: usize) -> (String, impl Fn(&str) -> String) {
+    let layer = format!("decoder.block.{block}.positional");
+    let attention = format!("{layer}.PositionalAttention");
+    (layer, move |part: &str| format!("{attention}.{part}.weight"))
+}
+
 impl Positional {
+    pub(crate) fn load(
+        loader: &Loader<'_>,
+        block: usize,
+        factors: Arc<Factors>,
+    ) -> Result<Self, EngineError> {
+        let (d, inner) = (loader.config().d_model, loader.config().inner_width());
+        let (_, part) = names(block);
+        let (v, o) = (loader.pack(&[part("v")], d)?, loader.pack(&[part("o")], inner)?);
+        Ok(Self { factors, v, o })
+    }
+
+    /// Without what is shared.
+    pub(crate) fn bytes(&self) -> usize {
+        self.v.bytes() + self.o.bytes()
+    }
+}
+
+impl Factors {
     pub(crate) fn load(loader: &Loader<'_>, block: usize) -> Result<Self, EngineError> {
         let config = loader.config();
         let (d, inner) = (config.d_model, config.inner_width());
-        let layer = format!("decoder.block.{block}.positional");
-        let part = |part: &str| format!("{layer}.PositionalAttention.{part}.weight");
+        let (layer, part) = names(block);
         let table = loader.numbers(TABLE)?;
         let positions = table.len() / d;
         let mut tools = Tools::new(Threads::default());
@@ -54,12 +85,11 @@ impl Positional {
         let (heads, width) = (config.num_heads, config.d_kv);
         let mut panels = vec![0.0; attention::packed_len(heads, width, positions)];
         attention::pack_keys(&mut panels, &keys, inner, positions, heads, width);
-        let (v, o) = (loader.pack(&[part("v")], d)?, loader.pack(&[part("o")], inner)?);
-        Ok(Self { queries, panels, v, o })
+        Ok(Self { queries, panels })
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        4 * (self.queries.len() + self.panels.len()) + self.v.bytes() + self.o.bytes()
+        4 * (self.queries.len() + self.panels.len())
     }
 }
 
@@ -111,7 +141,8 @@ impl Known {
             let mut all = vec![0.0; size * blocks.len()];
             let layers = blocks.iter().filter_map(|block| block.positional.as_ref());
             for (layer, out) in layers.zip(all.chunks_exact_mut(size.max(1))) {
-                let factors = [&layer.queries[..], &layer.panels[..]];
+                let Factors { queries, panels } = &*layer.factors;
+                let factors = [&queries[..], &panels[..]];
                 attention::weights(isa, factors, longest, [heads, width, length], bias, out);
             }
             all.into()

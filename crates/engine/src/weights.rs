@@ -3,8 +3,11 @@
 //! What is 8 bits wide in [`Precision::Int8`]: all linear layers and the table of tokens, which is read from its packed rows
 //! both as embedding and as output, so that it is kept once. What stays f32: norms, biases by position, learned positions, the attention by position (computed at
 //! loading from the rounded weights) and the length predictor, whose answer decides a whole sentence.
+//!
+//! A parallel decoder in f32 has its layers in 8 bits as well, for drafts.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use padir_base::byte::Scale;
 use padir_checkpoint::{Checkpoint, ModelConfig};
@@ -16,7 +19,7 @@ use padir_kernels::packed::{Isa, Packed};
 
 use crate::bias::Distances;
 use crate::error::EngineError;
-use crate::positional::Positional;
+use crate::positional::{Factors, Positional};
 use crate::{Precision, positional};
 
 /// Tokens from which on the best are [searched](padir_kernels::packed::best::screen) in 8 bits first, in f32 too.
@@ -31,13 +34,11 @@ pub(crate) struct OwnAttention {
     pub o: Packed,
 }
 
-/// Attention over the encoded source.
+/// Attention over the encoded source, whose keys and values are computed when it is encoded.
 #[derive(Debug)]
 pub(crate) struct MemoryAttention {
     pub norm: Vec<f32>,
     pub q: Packed,
-    /// Keys and values, one below the other.
-    pub kv: Packed,
     pub o: Packed,
 }
 
@@ -79,6 +80,10 @@ pub(crate) struct Weights {
     pub head: Option<Packed>,
     pub encoder: Stack<EncoderBlock>,
     pub decoder: Stack<DecoderBlock>,
+    /// What makes keys and values, one below the other, of encoded sources, for each layer of the decoder.
+    pub memory: Vec<Packed>,
+    /// The layers of a parallel decoder in 8 bits, if they are f32: drafts are computed with them.
+    pub drafts: Option<Vec<DecoderBlock>>,
     /// What is added to the embeddings of a target, position after position.
     pub learned: Option<Vec<f32>>,
     /// Of the length predictor, always f32.
@@ -104,6 +109,8 @@ impl Loader<'_> {
         let affine =
             parallel.is_some_and(|p| p.length == padir_checkpoint::LengthPredictor::Affine);
         let tied = config.tie_word_embeddings;
+        let decoder = self.decoder()?;
+        let drafts = self.drafts(&decoder.blocks)?;
         Ok(Weights {
             table: if tied {
                 self.output("shared.weight")?
@@ -112,7 +119,11 @@ impl Loader<'_> {
             },
             head: if tied { None } else { Some(self.output("lm_head.weight")?) },
             encoder: self.encoder()?,
-            decoder: self.decoder()?,
+            decoder,
+            memory: (0..config.num_decoder_layers)
+                .map(|i| self.sources(i))
+                .collect::<Result<_, _>>()?,
+            drafts,
             learned: if learned { Some(self.vector(positional::TABLE)?) } else { None },
             length: if foretold {
                 let table = self.numbers("length_predictor.weight")?;
@@ -157,17 +168,43 @@ impl Loader<'_> {
         let parallel = self.config().parallel();
         let positional = parallel.is_some_and(|parallel| parallel.positional_attention);
         let block = |i: usize| {
-            let block = format!("decoder.block.{i}.layer");
-            Ok(DecoderBlock {
-                own: self.own(&format!("{block}.0"))?,
-                positional: if positional { Some(Positional::load(self, i)?) } else { None },
-                memory: self.memory(&format!("{block}.1"))?,
-                feed: self.feed(&format!("{block}.2"))?,
-            })
+            let by_position = if positional { Some(Factors::load(self, i)?) } else { None };
+            self.decoder_block(i, by_position.map(Arc::new))
         };
         let count = self.config().num_decoder_layers;
         let blocks: Result<_, EngineError> = (0..count).map(block).collect();
         self.stack("decoder", blocks?, parallel.is_some())
+    }
+
+    /// The same layers in 8 bits, where drafts can be asked for and are faster. What depends on positions alone is shared.
+    fn drafts(&self, exact: &[DecoderBlock]) -> Result<Option<Vec<DecoderBlock>>, EngineError> {
+        let coarse = Loader { precision: Precision::Int8, ..*self };
+        let parallel = self.config().parallel().is_some();
+        if self.precision == Precision::Int8 || !parallel || coarse.check_widths().is_err() {
+            return Ok(None);
+        }
+        let block = |(i, exact): (usize, &DecoderBlock)| {
+            let factors = exact.positional.as_ref().map(|layer| Arc::clone(&layer.factors));
+            coarse.decoder_block(i, factors)
+        };
+        exact.iter().enumerate().map(block).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn decoder_block(
+        &self,
+        i: usize,
+        by_position: Option<Arc<Factors>>,
+    ) -> Result<DecoderBlock, EngineError> {
+        let block = format!("decoder.block.{i}.layer");
+        Ok(DecoderBlock {
+            own: self.own(&format!("{block}.0"))?,
+            positional: match by_position {
+                Some(factors) => Some(Positional::load(self, i, factors)?),
+                None => None,
+            },
+            memory: self.memory(&format!("{block}.1"))?,
+            feed: self.feed(&format!("{block}.2"))?,
+        })
     }
 
     fn stack<B>(
@@ -203,9 +240,15 @@ impl Loader<'_> {
         Ok(MemoryAttention {
             norm: self.vector(&format!("{layer}.layer_norm.weight"))?,
             q: self.pack(&[part("q")], d)?,
-            kv: self.pack(&[part("k"), part("v")], d)?,
             o: self.pack(&[part("o")], inner)?,
         })
+    }
+
+    /// Keys and values of encoded sources, as a layer of the decoder reads them.
+    fn sources(&self, layer: usize) -> Result<Packed, EngineError> {
+        let part =
+            |part: &str| format!("decoder.block.{layer}.layer.1.EncDecAttention.{part}.weight");
+        self.pack(&[part("k"), part("v")], self.config().d_model)
     }
 
     fn feed(&self, layer: &str) -> Result<FeedForward, EngineError> {
@@ -273,15 +316,19 @@ impl Weights {
         let feed = |feed: &FeedForward| feed.inner.bytes() + feed.outer.bytes();
         let own = |own: &OwnAttention| own.qkv.bytes() + own.o.bytes();
         let encoder = self.encoder.blocks.iter().map(|b| own(&b.own) + feed(&b.feed));
-        let decoder = self.decoder.blocks.iter().map(|b| {
-            let memory = b.memory.q.bytes() + b.memory.kv.bytes() + b.memory.o.bytes();
+        let drafts = self.drafts.iter().flatten();
+        let decoder = self.decoder.blocks.iter().chain(drafts).map(|b| {
+            let memory = b.memory.q.bytes() + b.memory.o.bytes();
             own(&b.own)
                 + memory
                 + feed(&b.feed)
                 + b.positional.as_ref().map_or(0, Positional::bytes)
         });
-        let others = [&self.head, &self.length].into_iter().flatten().map(Packed::bytes);
+        let positions = self.decoder.blocks.iter().filter_map(|b| b.positional.as_ref());
+        let factors: usize = positions.map(|layer| layer.factors.bytes()).sum();
+        let others = [&self.head, &self.length].into_iter().flatten().chain(&self.memory);
+        let others = others.map(Packed::bytes);
         let learned = self.learned.as_ref().map_or(0, |table| 4 * table.len());
-        self.table.bytes() + learned + others.chain(encoder).chain(decoder).sum::<usize>()
+        self.table.bytes() + learned + factors + others.chain(encoder).chain(decoder).sum::<usize>()
     }
 }

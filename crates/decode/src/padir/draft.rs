@@ -32,6 +32,13 @@ pub(super) struct Rules<'a> {
     pub(super) told: bool,
 }
 
+impl Rules<'_> {
+    /// Whether this step is a draft: a later one asks again.
+    pub(super) fn is_draft(&self) -> bool {
+        self.step <= self.settings.draft_steps && self.step < self.settings.steps
+    }
+}
+
 /// When a hypothesis is refined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
@@ -255,6 +262,9 @@ impl Draft {
     }
 
     fn halts(&self, rules: &Rules<'_>, ending: &Form, stutter: &Mask) -> bool {
+        if rules.is_draft() {
+            return false;
+        }
         let unchanged = || ending.tokens == self.tokens;
         match rules.settings.halt {
             Halt::Never => false,

@@ -14,7 +14,7 @@ use crate::event::{Observer, Status};
 use crate::hypothesis::{Hypothesis, sort};
 use crate::refine::Input;
 use crate::sampling::Picker;
-use crate::step::{DecodeError, ask};
+use crate::step::{Asked, DecodeError, ask};
 
 /// Refines sentences: for each, its finished hypotheses, best first (equal scores: the more probable
 /// length first).
@@ -209,7 +209,10 @@ impl<'a, D: Denoiser> Run<'a, D> {
         };
         let context = |draft: &Draft| sentences[draft.start.sentence].context;
         let batch = Batch::new(drafts().map(|draft| (context(draft), draft.tokens.clone())));
-        ask(self.denoiser, &batch, &hidden, &question.wanted, depth, &mut self.answers)
+        let draft = self.rules.is_draft();
+        let asked =
+            Asked { batch: &batch, hidden: &hidden, wanted: &question.wanted, depth, draft };
+        ask(self.denoiser, &asked, &mut self.answers)
     }
 
     /// Picks from the answers; what none of them may be picked for is to be asked again.

@@ -23,6 +23,9 @@ pub struct Settings {
     pub procedure: Procedure,
     /// Most steps T.
     pub steps: usize,
+    /// Steps, the first ones, of which drafts will do: an engine that computes in f32 may take them in 8 bits. Nothing ends with a
+    /// draft, and the last step never is one, so that what is returned was predicted and scored in full precision.
+    pub draft_steps: usize,
     /// How many of the most probable lengths are tried.
     pub lengths: usize,
     /// β: the lengths that are tried, and the two most probable after them, are ranked by ln p(n) + β·n, so that above 0 longer ones are
@@ -233,6 +236,7 @@ impl Default for Settings {
         Self {
             procedure: Procedure::default(),
             steps: 4,
+            draft_steps: 0,
             lengths: 5,
             length_tilt: 0.0,
             length_share: 1.0,
@@ -285,6 +289,7 @@ impl Settings {
     pub fn exactly_as_in_the_paper(self) -> Self {
         Self {
             procedure: Procedure::Paper,
+            draft_steps: 0,
             length_tilt: 0.0,
             length_share: 1.0,
             enough: None,
@@ -304,13 +309,14 @@ impl Settings {
         }
     }
 
-    /// The same settings with shortcuts: after each step the better two fifths of the hypotheses go on, of five two and then one, chosen
+    /// The same settings with shortcuts: the first step is a draft, after each step the better two fifths of the hypotheses go on, of five two and then one, chosen
     /// with α + 1, and there is no further step for what is certain already. Nine passes instead of twenty, at some loss of quality:
     /// the scores of a first step, made from random tokens, say little about the last.
     #[must_use]
     pub fn fast(self) -> Self {
         Self {
             procedure: Procedure::Corrected,
+            draft_steps: 1,
             prune: Prune::Share { share: 0.4 },
             prune_penalty: Some(self.length_penalty.unwrap_or(0.0) + 1.0),
             halt: Halt::Confident { min_log_prob: -0.2 },
@@ -416,6 +422,7 @@ impl Settings {
         }
         if self.procedure == Procedure::Paper {
             let extras = [
+                ("draft_steps", self.draft_steps > 0),
                 ("length_tilt", self.length_tilt != 0.0),
                 ("length_share", self.length_share < 1.0),
                 ("enough", self.enough.is_some()),
@@ -494,6 +501,7 @@ mod tests {
             (Settings { prune: Prune::Margin { nats: 0.0 }, ..default() }, "`prune.nats` is 0"),
             (Settings { length_share: 0.0, ..default() }, "`length_share` is 0"),
             (Settings { length_share: 0.5, ..paper() }, "`length_share`"),
+            (Settings { draft_steps: 1, ..paper() }, "`draft_steps` is not part"),
             (Settings { stutter_phrase: 0, ..default() }, "`stutter_phrase` is 0"),
             (Settings { stutter_phrase: 2, ..paper() }, "`stutter_phrase` is not part"),
             (Settings { length_tilt: f64::INFINITY, ..default() }, "`length_tilt` is inf"),

@@ -124,6 +124,16 @@ pub(crate) fn try_ask(
     rows: &[Row],
     depth: usize,
 ) -> Result<Vec<Vec<Vec<Candidate>>>, EngineError> {
+    ask_as(session, rows, depth, false)
+}
+
+/// The same, of which a draft may do.
+pub(crate) fn ask_as(
+    session: &mut Session,
+    rows: &[Row],
+    depth: usize,
+    draft: bool,
+) -> Result<Vec<Vec<Vec<Candidate>>>, EngineError> {
     let tokens: Vec<TokenId> = rows.iter().flat_map(|row| row.tokens.clone()).collect();
     let hidden: Vec<bool> = rows.iter().flat_map(|row| row.hidden.clone()).collect();
     let wanted: Vec<bool> = rows.iter().flat_map(|row| row.wanted.clone()).collect();
@@ -137,6 +147,7 @@ pub(crate) fn try_ask(
         })
         .collect();
     let query = Query::new(&tokens, &ends, &contexts, &hidden, &wanted).unwrap();
+    let query = query.as_draft(draft);
     let mut answers = Answers::default();
     answers.prepare(&query, depth);
     session.denoise(&query, &mut answers)?;
