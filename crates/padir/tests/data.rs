@@ -291,3 +291,46 @@ fn every_help_has_examples() {
         assert!(help.contains("Examples:"), "{command}");
     }
 }
+
+#[test]
+fn sentences_are_imagined() {
+    let desk = Desk::new();
+    desk.good("make everyday --pairs 800 -o a.en -o a.de");
+    let first = desk.good("imagine a.en --sentences 200 --seed 4 --threads 1");
+    assert_eq!(first, desk.good("imagine a.en --sentences 200 --seed 4 --threads 2"));
+    assert_ne!(first, desk.good("imagine a.en --sentences 200 --seed 5"));
+    let text = desk.get("a.en");
+    let known: std::collections::HashSet<&str> = text.split_whitespace().collect();
+    let read: std::collections::HashSet<&str> = text.lines().collect();
+    assert_eq!(first.lines().collect::<std::collections::HashSet<_>>().len(), 200);
+    for sentence in first.lines() {
+        assert!(!read.contains(sentence), "{sentence} was read");
+        assert!(sentence.split(' ').all(|word| known.contains(word)), "{sentence}");
+    }
+    desk.put("not.txt", first.lines().take(50).collect::<Vec<_>>().join("\n"));
+    let other = desk.good("imagine a.en --sentences 200 --seed 4 --exclude not.txt");
+    assert!(other.starts_with(first.lines().nth(50).unwrap()), "the others move up");
+    let report = desk.good("imagine a.en --sentences 9 -o b.en.gz --json");
+    assert!(report.contains("\"sentences\": 9"), "{report}");
+}
+
+#[test]
+fn what_cannot_be_imagined_is_explained() {
+    let desk = Desk::new();
+    desk.put("one.txt", "just one sentence\n");
+    desk.put("none.txt", "\n  \n");
+    desk.put("bad.txt", b"good line\nbad \xff line\n");
+    let cases = [
+        ("imagine one.txt --sentences 3 -o x.txt", "no more new sentences after 0"),
+        ("imagine none.txt --sentences 3 -o x.txt", "there are no words to read"),
+        ("imagine bad.txt --sentences 3 -o x.txt", "bad.txt, line 2"),
+        ("imagine one.txt --sentences 3 --order 1", "--order"),
+        ("imagine one.txt --sentences 3 --json", "give --output"),
+        ("imagine one.txt --sentences 3 --exclude gone.txt", "gone.txt"),
+    ];
+    for (arguments, expected) in cases {
+        let message = desk.bad(arguments);
+        assert!(message.contains(expected), "{arguments}: {message}");
+    }
+    assert!(!desk.path().join("x.txt").exists(), "nothing is left of what failed");
+}
