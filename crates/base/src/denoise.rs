@@ -227,6 +227,11 @@ pub trait Denoiser {
     /// The size of the alphabet Ω.
     fn alphabet(&self) -> usize;
 
+    /// Whether it answers [drafts](Query::as_draft) otherwise than other questions. What is in full precision need not be asked again.
+    fn drafts(&self) -> bool {
+        false
+    }
+
     /// Fills in the `answers.depth()` most probable tokens at every wanted position.
     ///
     /// The answers have been [prepared](Answers::prepare) for the query, with a depth of at most

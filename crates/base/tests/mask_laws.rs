@@ -195,7 +195,9 @@ proptest! {
 
 #[test]
 fn phrases_said_twice_are_hidden_the_second_time() {
-    let cases: [(&str, usize, &str); 9] = [
+    let cases: [(&str, usize, &str); 11] = [
+        ("abcabxabab", 2, "........xx"),
+        ("ababa", 2, "..xxx"),
         ("abba", 1, "..x."),
         ("abab", 1, "...."),
         ("abab", 2, "..xx"),
@@ -215,6 +217,8 @@ fn phrases_said_twice_are_hidden_the_second_time() {
             (0..tokens.len()).map(|i| if mask.hides(i) { 'x' } else { '.' }).collect();
         assert_eq!(found, expected, "{text}, phrases of {phrase}");
     }
+    let nothing = MaskLaw::Repeats { phrase: 0 }.expected_size(&Scene::of_tokens(&[]));
+    assert_eq!(nothing, Err(padir_base::mask::LawError::NoPhrase));
     let law: MaskLaw = serde_json::from_str(r#"{"law": "repeats"}"#).unwrap();
     assert_eq!(law, MaskLaw::Repeats { phrase: 1 });
 }

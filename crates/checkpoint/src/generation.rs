@@ -13,7 +13,7 @@ use crate::keys::Keys;
 
 /// Most candidates of a sentence, in whatever way they come about.
 pub const MAX_CANDIDATES: usize = 1024;
-/// The longest phrase that may stutter.
+/// The longest phrase that may stutter; longer than any target.
 pub const MAX_PHRASE: usize = 1 << 16;
 /// Most refinement steps.
 pub const MAX_STEPS: usize = 10_000;
@@ -349,6 +349,7 @@ mod tests {
                 length_weight: 0.25,
                 length_tilt: -0.5,
                 initial: InitialTokens::Mask,
+                stutter_phrase: 3,
                 ..Refinement::default()
             };
             let config = GenerationConfig { max_length: 77, method: Method::Refine(refinement) };
@@ -372,6 +373,7 @@ mod tests {
     fn faults_are_told_by_their_key() {
         let cases = [
             (r#"{"max_length": 0}"#, "`max_length` is 0"),
+            (r#"{"padir": {"stutter_phrase": 0}}"#, "`padir.stutter_phrase` is 0"),
             (r#"{"padir": {"steps": 0}}"#, "`padir.steps` is 0"),
             (r#"{"padir": {"steps": -4}}"#, "`padir.steps` is -4; it must be a whole number"),
             (r#"{"padir": {"stepps": 4}}"#, "`padir.stepps` is not a key"),

@@ -51,6 +51,9 @@ pub enum SettingsError {
     /// Hidden input and a rule of its own about what is predicted.
     #[error("with hidden input the hidden positions are predicted; `wanted` must be \"all\"")]
     HiddenAndWanted,
+    /// Hidden input keeps what a draft predicted.
+    #[error("with hidden input what is not hidden stays as predicted; `draft_steps` must be 0")]
+    HiddenAndDrafts,
 }
 
 /// Checks one number.

@@ -508,6 +508,7 @@ fn the_paper_is_a_procedure_not_a_mood() {
 /// A model that says what it is asked for.
 struct Listening<D> {
     model: D,
+    able: bool,
     drafts: Vec<bool>,
 }
 
@@ -516,6 +517,10 @@ impl<D: Denoiser> Denoiser for Listening<D> {
 
     fn alphabet(&self) -> usize {
         self.model.alphabet()
+    }
+
+    fn drafts(&self) -> bool {
+        self.able
     }
 
     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), D::Error> {
@@ -527,23 +532,40 @@ impl<D: Denoiser> Denoiser for Listening<D> {
 /// The sentence never changes after the first step, and is certain; yet nothing ends with a draft, and the last step is none.
 #[test]
 fn drafts_come_first_and_end_nothing() {
-    let confident = Halt::Confident { min_log_prob: -1.0 };
+    let default = Settings::default;
+    let confident =
+        || Settings { halt: Halt::Confident { min_log_prob: -1.0 }, ..Settings::default() };
+    let uncertain = || Settings {
+        wanted: Wanted::Uncertain { below: -1.0, neighbours: 0 },
+        ..Settings::default()
+    };
     let cases = [
-        (0, 4, Halt::Unchanged, vec![false, false]),
-        (1, 4, Halt::Unchanged, vec![true, false]),
-        (2, 4, Halt::Unchanged, vec![true, true, false]),
-        (9, 3, Halt::Unchanged, vec![true, true, false]),
-        (1, 4, confident, vec![true, false]),
-        (0, 4, confident, vec![false]),
-        (1, 1, Halt::Unchanged, vec![false]),
+        ("none", 0, 4, default(), vec![false, false]),
+        ("one", 1, 4, default(), vec![true, false]),
+        ("two", 2, 4, default(), vec![true, true, false]),
+        ("too many", 9, 3, default(), vec![true, true, false]),
+        ("the only step", 1, 1, default(), vec![false]),
+        ("certain", 1, 4, confident(), vec![true, false]),
+        ("certain at once", 0, 4, confident(), vec![false]),
+        ("nothing uncertain", 1, 4, uncertain(), vec![true, false]),
+        ("nothing uncertain at once", 0, 4, uncertain(), vec![false]),
     ];
-    for (draft_steps, steps, halt, expected) in cases {
-        let settings = Settings { draft_steps, steps, halt, ..Settings::default() };
-        let model = Scripted::new(says(&[5, 8, 6, 1], 0.9));
-        let mut model = Listening { model, drafts: Vec::new() };
-        let symbols = Symbols { mask: None, ..sevens() };
-        refine(&mut model, &settings, &symbols, &[sentence(&[4])], &mut Vec::new()).unwrap();
-        assert_eq!(model.drafts, expected, "{draft_steps} of {steps}, {halt:?}");
+    let symbols = Symbols { mask: None, ..sevens() };
+    for (name, draft_steps, steps, settings, expected) in cases {
+        let settings = Settings { draft_steps, steps, ..settings };
+        let flags = |able| {
+            let model = Scripted::new(says(&[5, 8, 6, 1], 0.9));
+            let mut model = Listening { model, able, drafts: Vec::new() };
+            refine(&mut model, &settings, &symbols, &[sentence(&[4])], &mut Vec::new()).unwrap();
+            model.drafts
+        };
+        assert_eq!(flags(true), expected, "{name}");
+        // Whoever makes no drafts is not asked again for them.
+        let plain = Settings { draft_steps: 0, ..settings.clone() };
+        let mut model = Scripted::new(says(&[5, 8, 6, 1], 0.9));
+        refine(&mut model, &plain, &symbols, &[sentence(&[4])], &mut Vec::new()).unwrap();
+        assert!(flags(false).iter().all(|draft| !draft), "{name}");
+        assert_eq!(flags(false).len(), model.calls.len(), "{name}");
     }
 }
 

@@ -52,8 +52,15 @@ fn twin(table: &Table, settings: &Settings, context: usize, initial: &[u32]) -> 
         let mut sorted = confidence.clone();
         sorted.sort_by(f64::total_cmp);
         let low = |i: usize| k > 0 && confidence[i] <= sorted[k - 1];
-        let stutters =
-            |i: usize| settings.remask_stutter && i > 0 && predicted[i] == predicted[i - 1];
+        let said_twice = |i: usize| {
+            (1..=settings.stutter_phrase.min(n / 2)).any(|p| {
+                (0..=n - 2 * p).any(|start| {
+                    let (once, again) = (&predicted[start..start + p], &predicted[start + p..]);
+                    (start + p..start + 2 * p).contains(&i) && once == &again[..p]
+                })
+            })
+        };
+        let stutters = |i: usize| settings.remask_stutter && said_twice(i);
         let replace = |rejected: &dyn Fn(usize) -> bool| -> (Vec<u32>, Vec<bool>) {
             (0..n)
                 .map(|i| match settings.replacement {
@@ -107,6 +114,7 @@ prop_compose! {
             Just(Replacement::Initial), Just(Replacement::Previous), Just(Replacement::Accumulated)
         ],
         remask_stutter: bool,
+        stutter_phrase in 1_usize..4,
         drop_unchanged: bool,
         length_penalty in proptest::option::of(0.0..1.5),
         seed in 0_u64..1000,
@@ -116,6 +124,7 @@ prop_compose! {
             initial: if masks { Initial::Mask } else { Initial::Random },
             parallel_decodes: if masks { 1 } else { decodes },
             steps, lengths, beam_length, rejecter, replacement, remask_stutter, drop_unchanged,
+            stutter_phrase: if paper { 1 } else { stutter_phrase },
             length_penalty,
             max_length: 9,
             seed: Seed(seed),

@@ -114,6 +114,10 @@ impl Denoiser for Session {
         self.engine.inner.vocabulary()
     }
 
+    fn drafts(&self) -> bool {
+        self.engine.inner.weights.drafts.is_some()
+    }
+
     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), EngineError> {
         let Self { engine, work, memory, plan, x, decoder_bias, shortlists, .. } = self;
         let engine = &*engine.inner;

@@ -176,7 +176,7 @@ impl Loader<'_> {
         self.stack("decoder", blocks?, parallel.is_some())
     }
 
-    /// The same layers in 8 bits, where drafts can be asked for and are faster. What depends on positions alone is shared.
+    /// The same layers in 8 bits, where drafts can be asked for. What depends on positions alone is shared.
     fn drafts(&self, exact: &[DecoderBlock]) -> Result<Option<Vec<DecoderBlock>>, EngineError> {
         let coarse = Loader { precision: Precision::Int8, ..*self };
         let parallel = self.config().parallel().is_some();
@@ -198,10 +198,7 @@ impl Loader<'_> {
         let block = format!("decoder.block.{i}.layer");
         Ok(DecoderBlock {
             own: self.own(&format!("{block}.0"))?,
-            positional: match by_position {
-                Some(factors) => Some(Positional::load(self, i, factors)?),
-                None => None,
-            },
+            positional: by_position.map(|f| Positional::load(self, i, f)).transpose()?,
             memory: self.memory(&format!("{block}.1"))?,
             feed: self.feed(&format!("{block}.2"))?,
         })

@@ -76,6 +76,7 @@ fn nothing_is_allocated_in_the_loop() {
             let count = allocations(|| {
                 parallel.encode(&[&source]).unwrap();
                 refine(&mut parallel, &query, &mut answers);
+                refine(&mut parallel, &query.as_draft(true), &mut answers);
             });
             assert_eq!(count, 0, "parallel, {precision:?} of {vocabulary}, {threads} threads");
 

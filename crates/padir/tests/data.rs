@@ -286,7 +286,7 @@ fn memory_does_not_grow_with_the_stream() {
 #[test]
 fn every_help_has_examples() {
     let desk = Desk::new();
-    for command in ["", "inspect", "filter", "split", "convert", "make"] {
+    for command in ["", "inspect", "filter", "split", "convert", "make", "imagine"] {
         let help = desk.good(&format!("{command} --help"));
         assert!(help.contains("Examples:"), "{command}");
     }
@@ -326,6 +326,7 @@ fn what_cannot_be_imagined_is_explained() {
         ("imagine bad.txt --sentences 3 -o x.txt", "bad.txt, line 2"),
         ("imagine one.txt --sentences 3 --order 1", "--order"),
         ("imagine one.txt --sentences 3 --json", "give --output"),
+        ("imagine --sentences 3 --exclude -", "stdin is named 2 times"),
         ("imagine one.txt --sentences 3 --exclude gone.txt", "gone.txt"),
     ];
     for (arguments, expected) in cases {

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 
 use padir_base::random::Stream;
 use rayon::prelude::*;
+use thiserror::Error;
 
 use crate::distinct::Draw;
 
@@ -33,6 +34,11 @@ pub struct Manner {
     /// Most words of a sentence; longer ones are given up.
     pub longest: usize,
 }
+
+/// More text than places can be counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the text has more than 4294967295 words and sentences")]
+pub struct TooMuch;
 
 /// Sentences to be read.
 #[derive(Debug)]
@@ -60,26 +66,27 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Reads a sentence; false if that is more than can be read (2³² − 1 words).
-    #[must_use]
-    pub fn read(&mut self, sentence: &str) -> bool {
+    /// Reads a sentence.
+    ///
+    /// # Errors
+    /// If that is more than can be read.
+    pub fn read(&mut self, sentence: &str) -> Result<(), TooMuch> {
         let before = self.text.len();
         for word in sentence.split_whitespace() {
-            let number = match self.numbers.get(word) {
-                Some(&number) => number,
-                None => {
-                    let number = self.names.len() as u32;
-                    self.names.push(word.to_owned());
-                    self.numbers.insert(word.to_owned(), number);
-                    number
-                }
+            let number = if let Some(&number) = self.numbers.get(word) {
+                number
+            } else {
+                let number = self.names.len() as u32;
+                self.names.push(word.to_owned());
+                self.numbers.insert(word.to_owned(), number);
+                number
             };
             self.text.push(number);
         }
         if self.text.len() > before {
             self.text.push(BOUNDARY);
         }
-        u32::try_from(self.text.len()).is_ok()
+        u32::try_from(self.text.len()).map(drop).map_err(|_| TooMuch)
     }
 
     /// Whether nothing was read.

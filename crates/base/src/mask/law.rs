@@ -1,7 +1,7 @@
 //! The laws themselves: checking, sampling, expected size.
 //!
 //! Symbols: N positions, K the hidden set, k = |K|, X the sequence, t the step of T.
-//! Sampling costs O(N), O(N log N) where confidences are sorted.
+//! Sampling costs O(N), O(N log N) where confidences are sorted, O(N·m) for repeated phrases of m tokens.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -147,6 +147,9 @@ pub enum LawError {
     /// The law depends on tokens, and none were given.
     #[error("the law depends on the tokens of the sequence, but only its length is known")]
     NoTokens,
+    /// Repeated phrases of no tokens.
+    #[error("a phrase has at least one token")]
+    NoPhrase,
     /// A schedule of no steps.
     #[error("a schedule needs at least one step")]
     NoSteps,
@@ -272,6 +275,7 @@ impl MaskLaw {
                 let case = cases.iter().find(|case| case.when == tokens);
                 case.map_or(&**otherwise, |case| &case.then).resolve(scene)
             }
+            Self::Repeats { phrase: 0 } => Err(LawError::NoPhrase),
             Self::Repeats { phrase } => {
                 let tokens = scene.tokens().ok_or(LawError::NoTokens)?;
                 Ok(Resolved::Fixed(repeats(tokens, *phrase)))
@@ -286,9 +290,13 @@ fn repeats(tokens: &[TokenId], longest: usize) -> Mask {
     let len = tokens.len();
     let mut mask = Mask::none(len);
     for phrase in 1..=longest.min(len / 2) {
-        for (start, pair) in tokens.windows(2 * phrase).enumerate() {
-            if pair[..phrase] == pair[phrase..] {
-                (start + phrase..start + 2 * phrase).for_each(|i| mask.hide(i));
+        // Tokens in a row that equal the one a phrase before.
+        let mut run = 0;
+        for i in phrase..len {
+            run = if tokens[i] == tokens[i - phrase] { run + 1 } else { 0 };
+            if run >= phrase {
+                let new = if run == phrase { phrase } else { 1 };
+                (i + 1 - new..=i).for_each(|i| mask.hide(i));
             }
         }
     }

@@ -30,12 +30,14 @@ pub(super) struct Rules<'a> {
     pub(super) step: usize,
     /// Whether what happens is told.
     pub(super) told: bool,
+    /// Whether the denoiser makes drafts if it may.
+    pub(super) drafts: bool,
 }
 
 impl Rules<'_> {
     /// Whether this step is a draft: a later one asks again.
     pub(super) fn is_draft(&self) -> bool {
-        self.step <= self.settings.draft_steps && self.step < self.settings.steps
+        self.drafts && self.step <= self.settings.draft_steps && self.step < self.settings.steps
     }
 }
 
@@ -319,6 +321,7 @@ impl Draft {
             (Input::Hidden, _) => {
                 self.open.iter_mut().enumerate().for_each(|(i, open)| *open = rejects.hides(i));
             }
+            (Input::Visible, _) if rules.is_draft() => self.open.fill(true),
             (Input::Visible, Wanted::All) => {}
             (Input::Visible, Wanted::Uncertain { below, neighbours }) => {
                 // What is not a number is not certain.

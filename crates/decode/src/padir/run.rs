@@ -96,8 +96,8 @@ impl<'a, D: Denoiser> Run<'a, D> {
         symbols: &'a Symbols,
         starts: Vec<Start>,
     ) -> Self {
-        let alphabet = denoiser.alphabet();
-        let rules = Rules { settings, symbols, alphabet, step: 0, told: false };
+        let (alphabet, drafts) = (denoiser.alphabet(), denoiser.drafts());
+        let rules = Rules { settings, symbols, alphabet, step: 0, told: false, drafts };
         let drafts = starts.into_iter().map(|start| Draft::new(start, &rules)).collect();
         Self { denoiser, rules, drafts, answers: Answers::default(), picker: Picker::default() }
     }

@@ -316,7 +316,7 @@ impl Settings {
     pub fn fast(self) -> Self {
         Self {
             procedure: Procedure::Corrected,
-            draft_steps: 1,
+            draft_steps: usize::from(self.input == Input::Visible),
             prune: Prune::Share { share: 0.4 },
             prune_penalty: Some(self.length_penalty.unwrap_or(0.0) + 1.0),
             halt: Halt::Confident { min_log_prob: -0.2 },
@@ -420,6 +420,9 @@ impl Settings {
         if self.input == Input::Hidden && self.wanted != Wanted::All {
             return Err(SettingsError::HiddenAndWanted);
         }
+        if self.input == Input::Hidden && self.draft_steps > 0 {
+            return Err(SettingsError::HiddenAndDrafts);
+        }
         if self.procedure == Procedure::Paper {
             let extras = [
                 ("draft_steps", self.draft_steps > 0),
@@ -464,7 +467,8 @@ mod tests {
         assert_eq!((fast.steps, fast.lengths, fast.length_penalty), (3, 7, Some(2.0)));
         assert_eq!((fast.prune, fast.prune_penalty), (Prune::Share { share: 0.4 }, Some(3.0)));
         assert_eq!(fast.halt, Halt::Confident { min_log_prob: -0.2 });
-        let exact = fast.exactly_as_in_the_paper();
+        assert_eq!((fast.draft_steps, Settings::mask_predict(4).fast().draft_steps), (1, 0));
+        let exact = Settings { stutter_phrase: 3, ..fast }.exactly_as_in_the_paper();
         assert_eq!(exact, Settings { procedure: Procedure::Paper, ..own });
     }
 
@@ -534,6 +538,7 @@ mod tests {
                 },
                 "with hidden input",
             ),
+            (Settings { draft_steps: 1, ..Settings::mask_predict(4) }, "with hidden input"),
         ];
         for (settings, expected) in cases {
             let error = settings.check().expect_err(expected).to_string();

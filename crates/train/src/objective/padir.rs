@@ -108,7 +108,7 @@ impl Objective for Refinement {
                 None => loss,
             });
             tokens = outcome.best;
-            if settings.remask_stutter {
+            if settings.remask_stutter && stage + 1 < settings.stages {
                 take_back_stutter(&mut tokens, &first, &lengths);
             }
         }
@@ -118,7 +118,41 @@ impl Objective for Refinement {
 
 #[cfg(test)]
 mod tests {
+    use padir_base::random::{Purpose, Seed};
+    use padir_checkpoint::{DecoderKind, ModelConfig, Preset};
+    use padir_model::{Device, Sentences};
+
     use super::*;
+    use crate::config::Corruption;
+
+    /// A network that has learnt nothing stutters: what is taken back changes the second stage, and there is nothing to take back
+    /// before a first one.
+    #[test]
+    fn only_later_stages_read_what_was_taken_back() {
+        let config = ModelConfig::preset(Preset::Tiny, 60, DecoderKind::Parallel);
+        let network = Network::initialise(&config, Seed(3), &Device::flex()).unwrap();
+        let sentence = |n: u32| (0..n).map(|i| 10 + i % 7).chain([1]).collect::<Vec<u32>>();
+        let (source, target) = (sentence(9), sentence(25));
+        let pairs = Pairs {
+            sources: Sentences::new([&source[..]]),
+            targets: Sentences::new([&target[..]]),
+        };
+        let loss = |stages, remask_stutter| {
+            let settings = Padir {
+                stages,
+                reduce: Reduce::Sum,
+                length_weight: 1.0,
+                first_stage: FirstStage::All,
+                remask_stutter,
+                corruption: Corruption::PAPER,
+            };
+            let objective = Refinement { settings, smoothing: 0.0, z_loss: 0.0 };
+            let mut chance = Seed(1).stream(Purpose::Corruption, 0);
+            objective.losses(&network, &Pass::evaluation(true), &pairs, &mut chance).tally.loss
+        };
+        assert_eq!(loss(1, true).to_bits(), loss(1, false).to_bits());
+        assert_ne!(loss(2, true).to_bits(), loss(2, false).to_bits());
+    }
 
     /// As the refiner does it: "the the the" loses its last two, and sentences do not look at each other.
     #[test]

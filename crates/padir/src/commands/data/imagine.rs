@@ -68,10 +68,18 @@ impl Imagine {
             !(input::is_stdin(&self.output) && console.wants_json()),
             "--json and sentences both want to go to stdout: give --output"
         );
+        let stdins = self
+            .text
+            .files
+            .iter()
+            .chain(&self.exclude)
+            .filter(|file| input::is_stdin(file))
+            .count();
+        ensure!(stdins <= 1, "stdin is named {stdins} times, but can be read once");
         let mut reader = Reader::default();
         let mut known = Vec::new();
         self.text.for_each(|line| {
-            ensure!(reader.read(line), "more words than can be read; give less text");
+            reader.read(line).hint("give less text")?;
             known.push(fingerprint(line));
             Ok(())
         })?;

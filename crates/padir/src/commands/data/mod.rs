@@ -1,4 +1,4 @@
-//! `padir data`: look at corpora, clean them, divide them, convert them, make them, encode them.
+//! `padir data`: look at corpora, clean them, divide them, convert them, make them, imagine more, encode them.
 
 mod convert;
 mod encode;

@@ -77,13 +77,20 @@ fn scores(
         return Err(anyhow!("{} is about another model than {}", path.display(), model.display()))
             .hint("evaluate this one");
     }
-    let decoding = serde_json::to_value(Decoding::from(generation))?;
+    let own = Decoding::from(generation);
+    // As settings, not as text: what an older evaluation did not know has its default.
+    let is_own = |row: &&Row| {
+        serde_json::from_value(row.decoding.clone()).is_ok_and(|found: Decoding| found == own)
+    };
     let Row { name, figures, .. } = evaluation
         .rows
         .iter()
-        .find(|row| row.decoding == decoding)
+        .find(is_own)
         .ok_or_else(|| anyhow!("{} was not made with the settings of this model", path.display()))
-        .hint(format!("it decodes with {decoding}; evaluate that, or change it with --set"))?;
+        .hint(format!(
+            "it decodes with {}; evaluate that, or change it with --set",
+            serde_json::to_value(&own)?
+        ))?;
     let set = format!("{set}, {name}, {}", evaluation.precision);
     let score = |(metric, signature): (&String, &String)| {
         let value = match metric.as_str() {
