@@ -19,7 +19,9 @@ const SENTENCES: [&str; 6] = [
 
 fn imagination(manner: Manner) -> Imagination {
     let mut reader = Reader::default();
-    SENTENCES.iter().for_each(|sentence| reader.read(sentence).unwrap());
+    for sentence in SENTENCES {
+        reader.read(sentence).unwrap();
+    }
     reader.finish(manner).unwrap()
 }
 
@@ -97,7 +99,9 @@ fn sentences_come_as_often_as_the_chain_says() {
 fn what_was_read_and_what_is_forbidden_is_not_new() {
     let manner = Manner { order: 3, least: 1, longest: 12 };
     let mut distinct = Distinct::new(imagination(manner), Seed(1));
-    SENTENCES.iter().for_each(|sentence| distinct.forbid(hash_text(sentence)));
+    for sentence in SENTENCES {
+        distinct.forbid(hash_text(sentence));
+    }
     distinct.forbid(hash_text("a woman in a boat"));
     let mut found = HashSet::new();
     let end = loop {

@@ -92,7 +92,9 @@ impl Imagine {
         }
         let imagination = reader.finish(self.manner()).context("there are no words to read")?;
         let mut sentences = Distinct::new(imagination, Seed(self.seed));
-        known.into_iter().for_each(|fingerprint| sentences.forbid(fingerprint));
+        for fingerprint in known {
+            sentences.forbid(fingerprint);
+        }
         let words = self.write(console, sentences)?;
         if console.wants_json() {
             return console.print_json(&json!({
