@@ -14,6 +14,8 @@
 //! The trait is batch-first and its answers go into memory that is used again. How many
 //! candidates are wanted is up to the caller: one for an arg-max refiner, which lets an engine
 //! fuse its logits with the maximum and never store them; the whole alphabet for a sampler.
+//!
+//! Some denoisers also know how far they may be believed: besides what is most probable, they say with which probability it is right.
 
 use thiserror::Error;
 
@@ -174,6 +176,8 @@ pub struct Answers {
     depth: usize,
     slots: Vec<Option<u32>>,
     candidates: Vec<Candidate>,
+    /// One for each wanted position, or none at all.
+    approvals: Vec<f64>,
 }
 
 impl Answers {
@@ -191,6 +195,7 @@ impl Answers {
         }));
         self.candidates.clear();
         self.candidates.resize(count as usize * depth, NOTHING);
+        self.approvals.clear();
     }
 
     /// The number of candidates per position.
@@ -217,6 +222,20 @@ impl Answers {
     pub fn candidates_mut(&mut self) -> &mut [Candidate] {
         &mut self.candidates
     }
+
+    /// ln of the probability that the first candidate at a position is right, as a denoiser that [approves](Denoiser::approves) sees it.
+    #[inline]
+    pub fn approval(&self, position: usize) -> Option<f64> {
+        let slot = (*self.slots.get(position)?)? as usize;
+        self.approvals.get(slot).copied()
+    }
+
+    /// The same for all wanted positions, one after the other, to be filled in by such a denoiser.
+    pub fn approvals_mut(&mut self) -> &mut [f64] {
+        let wanted = self.slots.iter().flatten().count();
+        self.approvals.resize(wanted, f64::NEG_INFINITY);
+        &mut self.approvals
+    }
 }
 
 /// Something that knows conditional distributions.
@@ -229,6 +248,11 @@ pub trait Denoiser {
 
     /// Whether it answers [drafts](Query::as_draft) otherwise than other questions. What is in full precision need not be asked again.
     fn drafts(&self) -> bool {
+        false
+    }
+
+    /// Whether it says of its answers how probably they are right, in [`Answers::approvals_mut`].
+    fn approves(&self) -> bool {
         false
     }
 
@@ -293,5 +317,18 @@ mod tests {
         assert!(answers.at(3).is_none());
         assert_eq!((query.row(1).start, query.row(1).context), (1, 1));
         assert_eq!(query.row(1).tokens, &TOKENS[1..]);
+    }
+
+    #[test]
+    fn approvals_are_of_wanted_positions_and_of_one_answer() {
+        let query = |wanted| Query::new(&TOKENS, &[3], &[0], &[false; 3], wanted).unwrap();
+        let mut answers = Answers::default();
+        answers.prepare(&query(&[false, true, true]), 1);
+        assert_eq!(answers.approval(1), None, "nobody said anything");
+        answers.approvals_mut().copy_from_slice(&[-0.5, -2.0]);
+        let all = [0, 1, 2, 3].map(|position| answers.approval(position));
+        assert_eq!(all, [None, Some(-0.5), Some(-2.0), None]);
+        answers.prepare(&query(&[true; 3]), 1);
+        assert_eq!(answers.approval(1), None, "of the question before");
     }
 }

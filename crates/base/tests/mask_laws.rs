@@ -75,6 +75,13 @@ fn cases() -> Vec<(&'static str, MaskLaw, Scene<'static>, f64, f64)> {
             1.0,
             2.0,
         ),
+        (
+            "unsure",
+            MaskLaw::Unsure { below: CONFIDENCE[0] },
+            five.with_confidence(&CONFIDENCE),
+            1.0,
+            4.0,
+        ),
     ]
 }
 
@@ -221,4 +228,21 @@ fn phrases_said_twice_are_hidden_the_second_time() {
     assert_eq!(nothing, Err(padir_base::mask::LawError::NoPhrase));
     let law: MaskLaw = serde_json::from_str(r#"{"law": "repeats"}"#).unwrap();
     assert_eq!(law, MaskLaw::Repeats { phrase: 1 });
+}
+
+#[test]
+fn the_unsure_are_those_below_and_what_is_no_number() {
+    let confidence = [-0.7, f64::NAN, -0.2, f64::NEG_INFINITY, -0.7000001];
+    let scene = Scene::of_length(5).with_confidence(&confidence);
+    let mut stream = Seed(1).stream(Purpose::Test, 0);
+    let mut hidden = |below| {
+        let mask = MaskLaw::Unsure { below }.sample(&scene, &mut stream);
+        mask.map(|mask| mask.positions().collect::<Vec<_>>())
+    };
+    assert_eq!(hidden(-0.7), Ok(vec![1, 3, 4]));
+    assert_eq!(hidden(f64::INFINITY), Ok(vec![0, 1, 2, 3, 4]));
+    assert_eq!(hidden(f64::NEG_INFINITY), Ok(vec![1]));
+    assert_eq!(hidden(f64::NAN), Err(padir_base::mask::LawError::NoBound));
+    let unknown = MaskLaw::Unsure { below: 0.0 }.check(&Scene::of_length(2));
+    assert_eq!(unknown, Err(padir_base::mask::LawError::NoConfidence));
 }

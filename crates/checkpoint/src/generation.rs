@@ -115,6 +115,16 @@ pub enum Rejecter {
         /// Between 0 and 1.
         share: f64,
     },
+    /// Those that the model believes to be wrong, if it has learnt to tell.
+    Learned {
+        /// Rejected is what is right with a lower probability than this.
+        #[serde(default = "half")]
+        below: f64,
+    },
+}
+
+fn half() -> f64 {
+    0.5
 }
 
 impl GenerationConfig {
@@ -209,7 +219,7 @@ fn read_refinement(mut ours: Keys, default: Refinement) -> Result<Refinement, Co
         lengths: ours.or("lengths", COUNT, default.lengths)?,
         beam_length: ours.or("beam_length", COUNT, default.beam_length)?,
         parallel_decodes: ours.or("parallel_decodes", COUNT, default.parallel_decodes)?,
-        initial: ours.or("initial", r#""random" or "mask""#, default.initial)?,
+        initial: ours.or("initial", InitialTokens::CHOICES, default.initial)?,
         replacement: ours.or(
             "replacement",
             r#""initial", "previous" or "accumulated""#,
@@ -217,7 +227,7 @@ fn read_refinement(mut ours: Keys, default: Refinement) -> Result<Refinement, Co
         )?,
         rejecter: ours.or(
             "rejecter",
-            r#"an object whose "rule" is "nothing", "linear", "count" or "share""#,
+            r#"an object whose "rule" is "nothing", "linear", "count", "share" or "learned""#,
             default.rejecter,
         )?,
         remask_stutter: ours.or("remask_stutter", SWITCH, default.remask_stutter)?,
@@ -249,6 +259,9 @@ fn read_refinement(mut ours: Keys, default: Refinement) -> Result<Refinement, Co
     check(&ours, "length_tilt", found.length_tilt, found.length_tilt.is_finite())?;
     if let Rejecter::Share { share } = found.rejecter {
         check(&ours, "rejecter.share", share, (0.0..=1.0).contains(&share))?;
+    }
+    if let Rejecter::Learned { below } = found.rejecter {
+        check(&ours, "rejecter.below", below, (0.0..=1.0).contains(&below))?;
     }
     ours.finish()?;
     Ok(found)
@@ -340,6 +353,7 @@ mod tests {
             Rejecter::Linear,
             Rejecter::Count { count: 3 },
             Rejecter::Share { share: 0.25 },
+            Rejecter::Learned { below: 0.3 },
         ];
         for rejecter in rejecters {
             let refinement = Refinement {
@@ -384,6 +398,10 @@ mod tests {
                 "`padir.rejecter` is {\"rule\":\"dice\"}",
             ),
             (r#"{"padir": {"rejecter": {"rule": "share", "share": 2}}}"#, "`padir.rejecter.share`"),
+            (
+                r#"{"padir": {"rejecter": {"rule": "learned", "below": -1}}}"#,
+                "`padir.rejecter.below`",
+            ),
             (r#"{"padir": {"temperature": -1}}"#, "`padir.temperature` is -1"),
             (r#"{"padir": []}"#, "`padir` is []; it must be an object"),
         ];

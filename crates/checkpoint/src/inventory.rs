@@ -10,6 +10,7 @@
 //! | `decoder.block.{i}.positional.layer_norm.weight` | \[d\] | positional attention |
 //! | `length_predictor.weight` | [classes, d] | length from token or fertility |
 //! | `length_predictor.weight`, `length_predictor.bias` | \[1\] | affine length |
+//! | `rejecter.weight` | [2, d] | a rejecter was learnt: wrong and right |
 //!
 //! The order is part of the format: parameter number i is drawn from stream i of the seed, so a
 //! seed gives the same weights everywhere, in whatever order and on however many threads.
@@ -141,7 +142,8 @@ impl ModelConfig {
                     LengthPredictor::Affine => 2,
                     other => times(other.classes().unwrap_or(0), self.d_model),
                 };
-                times(positions, self.d_model).saturating_add(lengths)
+                let rejecter = if parallel.rejecter { times(2, self.d_model) } else { 0 };
+                times(positions, self.d_model).saturating_add(lengths).saturating_add(rejecter)
             }),
         ];
         parts.into_iter().fold(0, u128::saturating_add)
@@ -200,6 +202,9 @@ impl List<'_> {
                 }
             }
             None => {}
+        }
+        if config.parallel().is_some_and(|parallel| parallel.rejecter) {
+            self.linear("rejecter.weight".to_owned(), [2, config.d_model], config.d_model as f64);
         }
     }
 
@@ -282,6 +287,7 @@ mod tests {
                         max_positions: 50,
                         initial: InitialTokens::Random,
                         length,
+                        rejecter: tied,
                     });
                     configs.push(config.clone());
                 }
@@ -323,6 +329,7 @@ mod tests {
             assert_eq!(has(&config, "PositionalAttention"), positional);
             assert_eq!(has(&config, "position_embedding"), positional || learned);
             assert_eq!(has(&config, "length_predictor"), foretold);
+            assert_eq!(has(&config, "rejecter"), parallel.is_some_and(|p| p.rejecter));
             assert_eq!(has(&config, "lm_head"), !config.tie_word_embeddings);
         }
     }

@@ -8,7 +8,8 @@ use crate::inventory::Parameter;
 use crate::tensors::{Announced, Dtype, scale_of};
 
 /// Tables that are looked up rather than multiplied, and so small that nothing is gained.
-const KEPT: [&str; 3] = ["relative_attention_bias", "position_embedding", "length_predictor"];
+const KEPT: [&str; 4] =
+    ["relative_attention_bias", "position_embedding", "length_predictor", "rejecter"];
 
 /// Whether a parameter is kept in 8 bits.
 pub(crate) fn applies_to(parameter: &Parameter) -> bool {

@@ -37,6 +37,15 @@ pub enum SettingsError {
     /// A start from masks for a model without one.
     #[error("the first step is to read masks, but the model has no mask symbol")]
     NoMask,
+    /// A start from masks by position for a model that does not know any.
+    #[error("the first step is to read a mask for each position, but the model has none")]
+    NoNumberedMask,
+    /// Doubt of a model that has none.
+    #[error(
+        "predictions are to be rejected as the model learnt to, but it has no rejecter: \
+         it learns one with `model.rejecter = true`"
+    )]
+    NoRejecter,
     /// A random start from nothing.
     #[error("there are no ids in {start}..{end} to start from")]
     NoRandom {

@@ -433,7 +433,7 @@ fn nothing_comes_of_nothing() {
 fn sampled_refinement_has_its_exact_law() {
     let table = Table::new(4, 5, 1.0);
     let allowed = [2_u32, 3, 4];
-    let symbols = Symbols { random: 0..0, mask: Some(TokenId(2)), never: tokens(&[0, 1]) };
+    let symbols = Symbols { never: tokens(&[0, 1]), ..Symbols::new(0..0, Some(TokenId(2))) };
     let cases = [
         ("all positions", Rejecter::Nothing),
         // Half of the predictions do not count: the other half is what remains.
@@ -576,4 +576,55 @@ fn phrases_stutter_if_they_may() {
         let (list, ..) = run(says(&[5, 8, 5, 8, 6, 1], 0.9), &settings, &[6]);
         assert_eq!(ids(&list[0].tokens), expected, "{stutter_phrase}");
     }
+}
+
+/// Somebody who says what to say, and how far to believe it.
+struct Doubting;
+
+impl Denoiser for Doubting {
+    type Error = std::convert::Infallible;
+
+    fn alphabet(&self) -> usize {
+        100
+    }
+
+    fn approves(&self) -> bool {
+        true
+    }
+
+    /// Doubts its second word as long as the first is not said.
+    fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), Self::Error> {
+        for row in (0..query.rows()).map(|r| query.row(r)) {
+            let begun = row.tokens[0] == TokenId(5);
+            for (i, token) in [5, if begun { 6 } else { 9 }, 1].into_iter().enumerate() {
+                answers.at_mut(row.start + i).unwrap()[0].token = TokenId(token);
+                answers.at_mut(row.start + i).unwrap()[0].log_prob = -0.1;
+            }
+            let doubt = if begun { 0.9_f64 } else { 0.4 };
+            answers.approvals_mut().copy_from_slice(&[0.9_f64.ln(), doubt.ln(), 0.99_f64.ln()]);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_model_rejects_what_it_believes_to_be_wrong() {
+    let trace = |settings: &Settings| {
+        let mut trace: Vec<Event> = Vec::new();
+        let symbols = Symbols { mask: None, ..sevens() };
+        refine(&mut Doubting, settings, &symbols, &[sentence(&[3])], &mut trace).unwrap();
+        trace.iter().map(|event| (ids(&event.tokens), event.rejected.clone())).collect::<Vec<_>>()
+    };
+    let learned = |below| Settings { rejecter: Rejecter::Learned { below }, ..Settings::default() };
+    let found = trace(&learned(0.5));
+    assert_eq!(found[0], (vec![5, 7, 1], vec![1]), "its start stands there again");
+    assert_eq!(found[1], (vec![5, 6, 1], vec![]));
+    assert_eq!(trace(&learned(0.3))[0], (vec![5, 9, 1], vec![]), "no longer doubtful enough");
+    let paper = learned(0.5).exactly_as_in_the_paper();
+    assert_eq!(trace(&paper)[0].1, [1], "the paper knows of it");
+    let (script, symbols) = (says(&[5, 6, 1], 0.9), Symbols { mask: None, ..sevens() });
+    let mut model = Scripted::new(script);
+    let error = refine(&mut model, &learned(0.5), &symbols, &[sentence(&[3])], &mut ());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("it has no rejecter"), "{error}");
 }

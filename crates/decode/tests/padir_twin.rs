@@ -15,6 +15,8 @@ use proptest::prelude::*;
 
 const ALPHABET: usize = 8;
 const MASK: TokenId = TokenId(7);
+/// Masks by position.
+const NUMBERED: std::ops::Range<u32> = 5..7;
 
 /// What the twin returns: tokens, score and steps.
 type Outcome = (Vec<u32>, f64, usize);
@@ -51,7 +53,11 @@ fn twin(table: &Table, settings: &Settings, context: usize, initial: &[u32]) -> 
         };
         let mut sorted = confidence.clone();
         sorted.sort_by(f64::total_cmp);
-        let low = |i: usize| k > 0 && confidence[i] <= sorted[k - 1];
+        let doubted = |i: usize| match settings.rejecter {
+            Rejecter::Learned { below } => table.approval(context, &seen, i) < below,
+            _ => false,
+        };
+        let low = |i: usize| k > 0 && confidence[i] <= sorted[k - 1] || doubted(i);
         let said_twice = |i: usize| {
             (1..=settings.stutter_phrase.min(n / 2)).any(|p| {
                 (0..=n - 2 * p).any(|start| {
@@ -82,7 +88,7 @@ fn twin(table: &Table, settings: &Settings, context: usize, initial: &[u32]) -> 
                 (0..n).filter(|&i| !(settings.drop_unchanged && unkept(i))).collect();
             let sum: f64 = kept.iter().map(|&i| log_p[i]).sum();
             let score = normalise(sum, kept.len(), settings.length_penalty);
-            let no_text = |t: u32| t <= 1 || !paper && t == MASK.0;
+            let no_text = |t: u32| t <= 1 || !paper && (t == MASK.0 || NUMBERED.contains(&t));
             let output = kept.iter().map(|&i| end[i]).filter(|&t| !no_text(t)).collect();
             return (output, score, t + 1);
         }
@@ -98,6 +104,7 @@ fn rejecters() -> impl Strategy<Value = Rejecter> {
         Just(Rejecter::Linear),
         (1_usize..4).prop_map(|count| Rejecter::Count { count }),
         (0.0..1.0).prop_map(|share| Rejecter::Share { share }),
+        (0.0..1.0).prop_map(|below| Rejecter::Learned { below }),
     ]
 }
 
@@ -108,7 +115,9 @@ prop_compose! {
         beam_length in prop_oneof![Just(1_usize), Just(3)],
         decodes in 1_usize..3,
         paper: bool,
-        masks: bool,
+        initial in prop_oneof![
+            Just(Initial::Random), Just(Initial::Mask), Just(Initial::NumberedMask)
+        ],
         rejecter in rejecters(),
         replacement in prop_oneof![
             Just(Replacement::Initial), Just(Replacement::Previous), Just(Replacement::Accumulated)
@@ -121,8 +130,8 @@ prop_compose! {
     ) -> Settings {
         Settings {
             procedure: if paper { Procedure::Paper } else { Procedure::Corrected },
-            initial: if masks { Initial::Mask } else { Initial::Random },
-            parallel_decodes: if masks { 1 } else { decodes },
+            initial,
+            parallel_decodes: if initial == Initial::Random { decodes } else { 1 },
             steps, lengths, beam_length, rejecter, replacement, remask_stutter, drop_unchanged,
             stutter_phrase: if paper { 1 } else { stutter_phrase },
             length_penalty,
@@ -134,7 +143,7 @@ prop_compose! {
 }
 
 fn symbols() -> Symbols {
-    Symbols::new(3..ALPHABET as u32, Some(MASK))
+    Symbols { numbered: NUMBERED, ..Symbols::new(3..ALPHABET as u32, Some(MASK)) }
 }
 
 fn sentence() -> impl Strategy<Value = Sentence> {

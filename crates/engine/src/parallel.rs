@@ -6,7 +6,7 @@
 use padir_base::denoise::{Answers, Denoiser, Query};
 use padir_checkpoint::DecoderKind;
 use padir_kernels::packed::attention::{Attention, Bias, Known as Weights, Scores, Span};
-use padir_kernels::packed::{Finish, PANEL, grow};
+use padir_kernels::packed::{Finish, PANEL, Packed, grow};
 
 use crate::engine::Inner;
 use crate::error::EngineError;
@@ -72,7 +72,8 @@ impl Plan {
             let from = self.tokens.len();
             for (token, &hidden) in row.tokens.iter().zip(row.hidden) {
                 let token = if hidden {
-                    engine.config.symbols.mask.ok_or(EngineError::NoMask)?.0
+                    let position = self.tokens.len() - from;
+                    engine.config.mask_at(position).ok_or(EngineError::NoMask)?.0
                 } else {
                     token.0
                 };
@@ -118,6 +119,10 @@ impl Denoiser for Session {
         self.engine.inner.weights.drafts.is_some()
     }
 
+    fn approves(&self) -> bool {
+        self.engine.inner.weights.rejecter.is_some()
+    }
+
     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), EngineError> {
         let Self { engine, work, memory, plan, x, decoder_bias, shortlists, .. } = self;
         let engine = &*engine.inner;
@@ -140,7 +145,23 @@ impl Denoiser for Session {
         work.normalise(&plan.chosen[..rows * engine.config.d_model], &stack.norm, engine.epsilon());
         let context = |row: usize| plan.contexts[row] as usize;
         shortlists.answer(engine, work, rows, context, depth, answers.candidates_mut());
+        if let Some(rejecter) = &engine.weights.rejecter {
+            approve(work, rejecter, rows, answers.approvals_mut());
+        }
         Ok(())
+    }
+}
+
+/// ln p(right) of each of the normed states: a softmax over wrong and right.
+fn approve(work: &mut Work, rejecter: &Packed, rows: usize, approvals: &mut [f64]) {
+    let Work { tools, normed, wide, .. } = work;
+    let states = &normed[..rows * rejecter.inputs()];
+    let logits = grow(wide, rows * 2);
+    rejecter.product(tools, states, 0..2, logits, 2, Finish::Store);
+    for (approval, logits) in approvals.iter_mut().zip(logits.chunks_exact(2)) {
+        let against = f64::from(logits[0]) - f64::from(logits[1]);
+        // −ln(1 + e^z), without overflow.
+        *approval = -(against.max(0.0) + (-against.abs()).exp().ln_1p());
     }
 }
 

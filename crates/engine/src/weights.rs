@@ -2,7 +2,7 @@
 //!
 //! What is 8 bits wide in [`Precision::Int8`]: all linear layers and the table of tokens, which is read from its packed rows
 //! both as embedding and as output, so that it is kept once. What stays f32: norms, biases by position, learned positions, the attention by position (computed at
-//! loading from the rounded weights) and the length predictor, whose answer decides a whole sentence.
+//! loading from the rounded weights), the length predictor, whose answer decides a whole sentence, and the rejecter.
 //!
 //! A parallel decoder in f32 has its layers in 8 bits as well, for drafts.
 
@@ -89,6 +89,8 @@ pub(crate) struct Weights {
     /// Of the length predictor, always f32.
     pub length: Option<Packed>,
     pub length_bias: f32,
+    /// Wrong and right, if the model has learnt to tell; always f32.
+    pub rejecter: Option<Packed>,
 }
 
 /// Reads weights and packs them.
@@ -135,6 +137,12 @@ impl Loader<'_> {
                 None
             },
             length_bias: if affine { self.numbers("length_predictor.bias")?[0] } else { 0.0 },
+            rejecter: if parallel.is_some_and(|parallel| parallel.rejecter) {
+                let table = self.numbers("rejecter.weight")?;
+                Some(Packed::Single(Single::pack(self.isa, &[&table], d)))
+            } else {
+                None
+            },
         })
     }
 
@@ -323,7 +331,8 @@ impl Weights {
         });
         let positions = self.decoder.blocks.iter().filter_map(|b| b.positional.as_ref());
         let factors: usize = positions.map(|layer| layer.factors.bytes()).sum();
-        let others = [&self.head, &self.length].into_iter().flatten().chain(&self.memory);
+        let others = [&self.head, &self.length, &self.rejecter];
+        let others = others.into_iter().flatten().chain(&self.memory);
         let others = others.map(Packed::bytes);
         let learned = self.learned.as_ref().map_or(0, |table| 4 * table.len());
         self.table.bytes() + learned + factors + others.chain(encoder).chain(decoder).sum::<usize>()

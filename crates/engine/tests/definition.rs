@@ -4,12 +4,12 @@
 mod common;
 
 use common::naive::Naive;
-use common::{Model, Row, ask, configs, session, tokens};
+use common::{Model, Row, approvals, ask, configs, session, tokens};
 use padir_base::TokenId;
 use padir_base::continuation::{Advance, Continuer};
 use padir_base::denoise::Denoiser;
 use padir_base::random::{Purpose, Seed};
-use padir_checkpoint::{DecoderKind, LengthPredictor};
+use padir_checkpoint::{DecoderKind, InitialTokens, LengthPredictor, ModelConfig};
 use padir_engine::Precision;
 use proptest::prelude::*;
 
@@ -35,10 +35,10 @@ proptest! {
             let mut session = session(&model.engine(precision), 2, &sources);
             let depth = session_alphabet(&session);
             let answers = ask(&mut session, &rows, depth);
-            for (row, answers) in rows.iter().zip(&answers) {
-                let mask = config.symbols.mask.unwrap();
-                let read: Vec<TokenId> =
-                    row.tokens.iter().zip(&row.hidden).map(|(&t, &h)| if h { mask } else { t }).collect();
+            let judged = approvals(&mut session, &rows);
+            for ((row, answers), judged) in rows.iter().zip(&answers).zip(&judged) {
+                let shown = |i: usize| if row.hidden[i] { mask_of(&config, i) } else { row.tokens[i] };
+                let read: Vec<TokenId> = (0..row.tokens.len()).map(shown).collect();
                 let truth = naive.decode(&encoded[row.context], &read);
                 let wanted: Vec<usize> = (0..read.len()).filter(|&i| row.wanted[i]).collect();
                 prop_assert_eq!(wanted.len(), answers.len());
@@ -47,6 +47,16 @@ proptest! {
                         let error = (one.log_prob - truth[position][one.token.index()]).abs();
                         prop_assert!(error < tolerance, "{:?} position {}: {}", precision, position, error);
                     }
+                }
+                if config.parallel().unwrap().rejecter {
+                    let truth = naive.approve(&encoded[row.context], &read);
+                    prop_assert_eq!(wanted.len(), judged.len());
+                    for (&position, judged) in wanted.iter().zip(judged) {
+                        let error = (judged - truth[position]).abs();
+                        prop_assert!(error < tolerance, "{:?} judgement {}: {}", precision, position, error);
+                    }
+                } else {
+                    prop_assert!(judged.is_empty());
                 }
             }
             for (context, source) in encoded.iter().enumerate() {
@@ -103,6 +113,16 @@ proptest! {
             }
         }
     }
+}
+
+/// What a hidden token looks like: of twelve sentinels those before the last three are masks by position.
+fn mask_of(config: &ModelConfig, position: usize) -> TokenId {
+    let last = config.symbols.vocab_size - 1;
+    let back = match config.parallel().unwrap().initial {
+        InitialTokens::NumberedMask => 3 + position % 9,
+        _ => 0,
+    };
+    TokenId((last - back) as u32)
 }
 
 fn session_alphabet(session: &padir_engine::Session) -> usize {

@@ -14,7 +14,7 @@ fn sampled_refinement_is_the_parallel_chain() {
     let p = Model::Ising(Ising::uniform(3, &shape, 0.3, 0.9).unwrap()).enumerate().unwrap();
     let state = |tokens: &[TokenId]| p.space().state_of(tokens.iter().map(|t| t.index()));
     // Spins are tokens 0 and 1. The start is all 0 but its last, where a sentence has its end.
-    let symbols = Symbols { random: 0..0, mask: Some(TokenId(0)), never: vec![] };
+    let symbols = Symbols { never: vec![], ..Symbols::new(0..0, Some(TokenId(0))) };
     let sentence = Sentence { number: 0, context: 0, lengths: vec![(3, 0.0)] };
     let matrix: Matrix<f64> = parallel_matrix(&p).unwrap();
     let mut expected = vec![0.0; 8];

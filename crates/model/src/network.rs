@@ -104,11 +104,12 @@ struct Parts {
     head: Option<Weight>,
     length: Option<Weight>,
     length_bias: Option<Weight>,
+    rejecter: Option<Weight>,
 }
 
 parts!(Encoder: blocks, bias, norm);
 parts!(DecoderStack: blocks, bias, norm, positions);
-parts!(Parts: shared, encoder, decoder, head, length, length_bias);
+parts!(Parts: shared, encoder, decoder, head, length, length_bias, rejecter);
 
 /// A T5-style encoder-decoder with a causal or a parallel decoder.
 #[derive(Clone, Debug)]
@@ -322,6 +323,32 @@ impl Network {
         ops::classify(pass, loss, states, self.head(), targets)
     }
 
+    /// The loss of foretelling which of the `best` guesses at the targets are right, each counted `each` times, and what came out; `None`
+    /// if there is no rejecter. Nothing but the rejecter learns from it.
+    pub fn rejecter_loss(
+        &self,
+        pass: &Pass,
+        states: &Tensor<2>,
+        best: &[u32],
+        targets: &[u32],
+        each: f32,
+    ) -> Option<(Tensor<1>, Outcome)> {
+        let table = self.parts.rejecter.as_ref()?;
+        let right = best.iter().zip(targets).map(|(best, target)| u32::from(best == target));
+        let weights = vec![each; targets.len()];
+        let targets = Arc::new(Targets { classes: right.collect(), weights });
+        let loss = CrossEntropy { scale: 1.0, smoothing: 0.0, z_loss: 0.0 };
+        Some(ops::classify(pass, loss, &states.clone().detach(), table, &targets))
+    }
+
+    /// ln p that the likeliest token of each row is right, if there is a rejecter.
+    pub fn approvals(&self, states: &Tensor<2>) -> Option<Vec<f32>> {
+        let table = self.parts.rejecter.as_ref()?.tensor();
+        let table = if states.device().is_autodiff() { table } else { table.inner() };
+        let logits = host(states.clone().matmul(table.transpose()));
+        Some(logits.chunks_exact(2).map(ln_second).collect())
+    }
+
     /// The logits of all tokens, row after row. Large: for tests and small batches.
     pub fn logits(&self, states: &Tensor<2>) -> Vec<f32> {
         let table = self.head().tensor();
@@ -407,6 +434,12 @@ fn likeliest(logits: &[f32], most: usize) -> Vec<(u32, f32)> {
     best
 }
 
+/// The log-probability of the second of two classes.
+fn ln_second(logits: &[f32]) -> f32 {
+    let against = logits[0] - logits[1];
+    -(against.max(0.0) + (-against.abs()).exp().ln_1p())
+}
+
 /// Puts named weights into their places.
 struct Assembly<'a> {
     config: &'a ModelConfig,
@@ -451,6 +484,7 @@ impl Assembly<'_> {
             head: self.weights.remove("lm_head.weight"),
             length: self.weights.remove("length_predictor.weight"),
             length_bias: self.weights.remove("length_predictor.bias"),
+            rejecter: self.weights.remove("rejecter.weight"),
         }
     }
 

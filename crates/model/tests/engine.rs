@@ -28,8 +28,14 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
         Just(LengthPredictor::Oracle),
     ];
     let vocabulary = prop::sample::select(&VOCABULARIES[..]);
-    (any::<[bool; 4]>(), length, vocabulary, 1..3_usize, 1..3_usize).prop_map(
-        |([parallel, positional, learned, tied], length, vocabulary, encoder, decoder)| {
+    (any::<[bool; 5]>(), length, vocabulary, 1..3_usize, 1..3_usize).prop_map(
+        |(
+            [parallel, positional, learned, tied, rejecter],
+            length,
+            vocabulary,
+            encoder,
+            decoder,
+        )| {
             let kind = if parallel { DecoderKind::Parallel } else { DecoderKind::Causal };
             let mut config = ModelConfig::preset(Preset::Tiny, vocabulary, kind);
             (config.d_model, config.d_kv, config.num_heads, config.d_ff) = (24, 10, 3, 40);
@@ -40,6 +46,7 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
                 parallel.learned_positions = learned;
                 parallel.max_positions = 40;
                 parallel.length = length;
+                parallel.rejecter = rejecter;
             }
             config
         },
@@ -74,7 +81,11 @@ fn ids(row: &[u32]) -> Vec<TokenId> {
 }
 
 /// The engine's answers at all positions of all rows, one row per source.
-fn engine_answers(session: &mut Session, rows: &[Vec<u32>], parallel: bool) -> Vec<Vec<Candidate>> {
+fn engine_answers(
+    session: &mut Session,
+    rows: &[Vec<u32>],
+    parallel: bool,
+) -> (Vec<Vec<Candidate>>, Vec<f64>) {
     let tokens: Vec<TokenId> = ids(&rows.concat());
     if parallel {
         let mut end = 0;
@@ -91,7 +102,8 @@ fn engine_answers(session: &mut Session, rows: &[Vec<u32>], parallel: bool) -> V
         let mut answers = Answers::default();
         answers.prepare(&query, DEPTH);
         session.denoise(&query, &mut answers).unwrap();
-        return (0..tokens.len()).map(|at| answers.at(at).unwrap().to_vec()).collect();
+        let all = (0..tokens.len()).map(|at| answers.at(at).unwrap().to_vec()).collect();
+        return (all, (0..tokens.len()).filter_map(|at| answers.approval(at)).collect());
     }
     let mut all = Vec::new();
     for (context, row) in rows.iter().enumerate() {
@@ -103,7 +115,7 @@ fn engine_answers(session: &mut Session, rows: &[Vec<u32>], parallel: bool) -> V
             all.push(answers);
         }
     }
-    all
+    (all, Vec::new())
 }
 
 /// Compares what both say of sentences, up to an error of ln p.
@@ -126,7 +138,9 @@ fn compare(
     let pass = Pass::evaluation(true);
     let encoded = network.encode(&pass, &Sentences::new(sources.iter().map(Vec::as_slice)));
     let read = Sentences::new(targets.iter().map(Vec::as_slice));
-    let whole = network.top(&network.decode(&pass, &read, &encoded), vocabulary);
+    let states = network.decode(&pass, &read, &encoded);
+    let whole = network.top(&states, vocabulary);
+    let judged = network.approvals(&states).unwrap_or_default();
     let foretold = network.foretell(&encoded, 4);
 
     for &(precision, tolerance) in precisions {
@@ -134,8 +148,13 @@ fn compare(
         let mut session = engine.session(Threads::new(2));
         let given: Vec<Vec<TokenId>> = sources.iter().map(|row| ids(row)).collect();
         session.encode(&given.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
-        let answers = engine_answers(&mut session, &targets, config.parallel().is_some());
-        assert_eq!(answers.len(), whole.len());
+        let parallel = config.parallel().is_some();
+        let (answers, approvals) = engine_answers(&mut session, &targets, parallel);
+        assert_eq!((answers.len(), approvals.len()), (whole.len(), judged.len()));
+        for (ours, &theirs) in approvals.iter().zip(&judged) {
+            let error = (ours - f64::from(theirs)).abs();
+            assert!(error < tolerance, "{precision:?} judgement: {ours} {theirs}");
+        }
         for (answers, whole) in answers.iter().zip(&whole) {
             for (rank, one) in answers.iter().enumerate() {
                 let truth = whole.iter().find(|(token, _)| *token == one.token.0).unwrap().1;

@@ -18,9 +18,9 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
         Just(LengthPredictor::Oracle),
     ];
-    (any::<[bool; 4]>(), length, 1..3_usize, 1..3_usize).prop_map(
+    (any::<[bool; 5]>(), length, 1..3_usize, 1..3_usize).prop_map(
         |(flags, length, encoder, decoder)| {
-            let [parallel, positional, learned, tied] = flags;
+            let [parallel, positional, learned, tied, rejecter] = flags;
             let kind = if parallel { DecoderKind::Parallel } else { DecoderKind::Causal };
             let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, kind));
             config.num_layers = encoder;
@@ -31,6 +31,7 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
                 decoder.learned_positions = learned;
                 decoder.max_positions = 40;
                 decoder.length = length;
+                decoder.rejecter = rejecter;
             }
             config
         },
@@ -90,4 +91,26 @@ fn threads_do_not_change_a_bit() {
         pool.install(|| run(&network, true, dropout, &batch)).gradients
     };
     assert!(with(1) == with(3));
+}
+
+/// The rejecter learns from the states of the decoder, and nothing else learns from the rejecter.
+#[test]
+fn a_rejecter_leaves_the_rest_of_the_network_alone() {
+    let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, DecoderKind::Parallel));
+    let learn = |config: &ModelConfig, fused: bool| {
+        let network = Network::initialise(config, Seed(5), &Device::flex().autodiff()).unwrap();
+        let batch = Batch::random(&mut Seed(5).stream(Purpose::Synthesis, 0), &[5, 7], &[6, 8]);
+        run(&network, fused, None, &batch).gradients
+    };
+    for fused in [true, false] {
+        let Decoder::Parallel(decoder) = &mut config.decoder else { panic!() };
+        decoder.rejecter = false;
+        let without = learn(&config, fused);
+        let Decoder::Parallel(decoder) = &mut config.decoder else { panic!() };
+        decoder.rejecter = true;
+        let mut with = learn(&config, fused);
+        let rejecter = with.pop().unwrap();
+        assert!(with == without, "fused: {fused}");
+        assert!(largest(&rejecter) > 0.0);
+    }
 }

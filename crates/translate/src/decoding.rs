@@ -1,6 +1,6 @@
 //! How a model decodes: what travels with it, and what the user changes.
 
-use padir_checkpoint::{GenerationConfig, InitialTokens, Method, Refinement};
+use padir_checkpoint::{GenerationConfig, InitialTokens, Method, ModelConfig, Refinement};
 use padir_decode::autoregression::{Beam, Sample};
 use padir_decode::{Sampling, SettingsError, padir};
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,13 @@ impl From<&GenerationConfig> for Decoding {
     }
 }
 
+/// The symbols of a model, as refinement knows them.
+pub fn symbols_of(config: &ModelConfig) -> padir::Symbols {
+    let symbols = &config.symbols;
+    let numbered = symbols.numbered_masks();
+    padir::Symbols { numbered, ..padir::Symbols::new(symbols.random.clone(), symbols.mask) }
+}
+
 /// The settings that a model's configuration names.
 fn settings(from: Refinement, max_length: usize) -> padir::Settings {
     use padir_checkpoint::{Rejecter, Replacement};
@@ -50,12 +57,14 @@ fn settings(from: Refinement, max_length: usize) -> padir::Settings {
         initial: match from.initial {
             InitialTokens::Random => padir::Initial::Random,
             InitialTokens::Mask => padir::Initial::Mask,
+            InitialTokens::NumberedMask => padir::Initial::NumberedMask,
         },
         rejecter: match from.rejecter {
             Rejecter::Nothing => padir::Rejecter::Nothing,
             Rejecter::Linear => padir::Rejecter::Linear,
             Rejecter::Count { count } => padir::Rejecter::Count { count },
             Rejecter::Share { share } => padir::Rejecter::Share { share },
+            Rejecter::Learned { below } => padir::Rejecter::Learned { below },
         },
         replacement: match from.replacement {
             Replacement::Initial => padir::Replacement::Initial,
@@ -161,7 +170,7 @@ fn assign(json: &mut Value, key: &str, value: &str) -> Result<(), DecodingError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use padir_checkpoint::{DecoderKind, ModelConfig, Preset};
+    use padir_checkpoint::{DecoderKind, Preset};
 
     fn default_of(kind: DecoderKind) -> Decoding {
         let model = ModelConfig::preset(Preset::Tiny, 300, kind);

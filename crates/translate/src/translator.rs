@@ -13,7 +13,7 @@ use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
 
-use crate::decoding::Decoding;
+use crate::decoding::{Decoding, symbols_of};
 use crate::error::TranslateError;
 use crate::observer::{Guide, Place, Watcher};
 use crate::split::{Part, split};
@@ -253,8 +253,7 @@ impl Translator {
         }
         match &self.decoding {
             Decoding::Refine(settings) => {
-                let symbols = &self.engine.config().symbols;
-                let symbols = padir::Symbols::new(symbols.random.clone(), symbols.mask);
+                let symbols = symbols_of(self.engine.config());
                 let mut sentences = Vec::with_capacity(jobs.len());
                 for (context, job) in jobs.iter().enumerate() {
                     let lengths = self.session.lengths(context, settings.lengths_to_know());

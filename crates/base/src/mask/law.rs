@@ -70,6 +70,11 @@ pub enum MaskLaw {
         #[serde(default)]
         least: usize,
     },
+    /// A position is hidden iff its confidence is below a bound; without chance. What is not a number is not sure.
+    Unsure {
+        /// The bound.
+        below: f64,
+    },
 }
 
 /// A set of positions with its weight.
@@ -147,6 +152,12 @@ pub enum LawError {
     /// The law depends on tokens, and none were given.
     #[error("the law depends on the tokens of the sequence, but only its length is known")]
     NoTokens,
+    /// The law depends on confidences, and none were given.
+    #[error("the law depends on how sure predictions are, which is not known")]
+    NoConfidence,
+    /// A bound that nothing is below or above.
+    #[error("a bound on confidences must be a number")]
+    NoBound,
     /// Repeated phrases of no tokens.
     #[error("a phrase has at least one token")]
     NoPhrase,
@@ -281,6 +292,12 @@ impl MaskLaw {
                 Ok(Resolved::Fixed(repeats(tokens, *phrase)))
             }
             Self::Linear { steps, least } => resolve_linear(*steps, *least, scene),
+            Self::Unsure { below } if below.is_nan() => Err(LawError::NoBound),
+            Self::Unsure { below } => {
+                let confidence = scene.confidence().ok_or(LawError::NoConfidence)?;
+                let unsure = |&i: &usize| confidence[i] < *below || confidence[i].is_nan();
+                Ok(Resolved::Fixed(Mask::of(len, (0..len).filter(unsure))))
+            }
         }
     }
 }

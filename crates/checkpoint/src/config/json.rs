@@ -179,8 +179,10 @@ fn read_parallel(ours: &mut Keys) -> Result<ParallelDecoder, ConfigError> {
         positional_attention: ours.take("positional_attention", SWITCH)?,
         max_positions: ours.take("max_positions", COUNT)?,
         learned_positions: ours.take("learned_positions", SWITCH)?,
-        initial: ours.take::<InitialTokens>("initial", r#""random" or "mask""#)?,
+        initial: ours.take::<InitialTokens>("initial", InitialTokens::CHOICES)?,
         length: read_length(ours)?,
+        // Models of before rejecters could be learnt do not speak of it.
+        rejecter: ours.or("rejecter", SWITCH, false)?,
     })
 }
 
@@ -255,6 +257,9 @@ fn ours_of(config: &ModelConfig) -> Value {
         ours["max_positions"] = json!(parallel.max_positions);
         ours["learned_positions"] = json!(parallel.learned_positions);
         ours["initial"] = json!(parallel.initial);
+        if parallel.rejecter {
+            ours["rejecter"] = json!(true);
+        }
         ours["length"] = match parallel.length {
             LengthPredictor::Token { classes } => {
                 json!({ "predictor": "token", "classes": classes })
@@ -300,9 +305,10 @@ mod tests {
             config.decoder = Decoder::Parallel(ParallelDecoder {
                 positional_attention: false,
                 learned_positions: true,
-                initial: InitialTokens::Mask,
+                initial: InitialTokens::NumberedMask,
                 max_positions: 99,
                 length,
+                rejecter: length == LengthPredictor::Oracle,
             });
             configs.push(config);
         }

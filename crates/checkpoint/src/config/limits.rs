@@ -84,6 +84,12 @@ pub enum ConfigProblem {
         /// The setting.
         needed_by: &'static str,
     },
+    /// No masks by position.
+    #[error(
+        "`padir.initial` is \"numbered-mask\", but between the pieces and `padir.mask_token_id` there \
+         are no sentinels for positions: the vocabulary needs at least four"
+    )]
+    NoNumberedMask,
     /// Random tokens out of nothing.
     #[error("`padir.random_from` is {from} and `padir.random_to` is {to}: no id lies between")]
     NothingRandom {
@@ -215,6 +221,9 @@ impl Problems {
             let needed_by = "`padir.initial` \"mask\"";
             self.0.push(ConfigProblem::NoId { key: "padir.mask_token_id", needed_by });
         }
+        if parallel.initial == InitialTokens::NumberedMask && symbols.numbered_masks().is_empty() {
+            self.0.push(ConfigProblem::NoNumberedMask);
+        }
     }
 
     fn size(&mut self, parameters: u128) {
@@ -243,7 +252,7 @@ mod tests {
     #[test]
     fn each_fault_is_told_by_its_key() {
         type Spoil = fn(&mut ModelConfig);
-        let cases: [(&str, Spoil); 18] = [
+        let cases: [(&str, Spoil); 19] = [
             ("`d_model` is 0", |c| c.d_model = 0),
             ("`d_kv` is 0", |c| c.d_kv = 0),
             ("`d_ff` is 2097152", |c| c.d_ff = 1 << 21),
@@ -263,6 +272,10 @@ mod tests {
             ("`padir.max_positions` is 0", |c| {
                 parallel(c).length = LengthPredictor::Oracle;
                 parallel(c).max_positions = 0;
+            }),
+            ("`padir.initial` is \"numbered-mask\"", |c| {
+                parallel(c).initial = InitialTokens::NumberedMask;
+                c.symbols.pieces = 298;
             }),
             ("`padir.length.classes` is 257", |c| {
                 parallel(c).length = LengthPredictor::Token { classes: 257 };

@@ -118,6 +118,8 @@ pub struct ParallelDecoder {
     pub initial: InitialTokens,
     /// How the length of a target is foretold.
     pub length: LengthPredictor,
+    /// Whether it also foretells, from the last states of its decoder, whether its predictions are right.
+    pub rejecter: bool,
 }
 
 /// The tokens a parallel decoder starts from.
@@ -128,6 +130,13 @@ pub enum InitialTokens {
     Random,
     /// All of them [`Symbols::mask`].
     Mask,
+    /// Each of them [that of its position](Symbols::numbered_masks).
+    NumberedMask,
+}
+
+impl InitialTokens {
+    /// What it may be, for messages.
+    pub const CHOICES: &str = r#""random", "mask" or "numbered-mask""#;
 }
 
 /// How the length of a target, its end included, is foretold from the source.
@@ -183,6 +192,18 @@ impl ModelConfig {
         }
     }
 
+    /// What stands for an unknown token at a position of a target, counted from 0.
+    pub fn mask_at(&self, position: usize) -> Option<TokenId> {
+        match self.parallel() {
+            Some(parallel) if parallel.initial == InitialTokens::NumberedMask => {
+                let masks = self.symbols.numbered_masks();
+                let place = position.checked_rem(masks.len())?;
+                Some(TokenId(masks.end - 1 - place as u32))
+            }
+            _ => self.symbols.mask,
+        }
+    }
+
     /// h·k, the width of all heads together.
     pub fn inner_width(&self) -> usize {
         self.num_heads * self.d_kv
@@ -206,6 +227,16 @@ impl Symbols {
             length: sentinel(3),
             random: TokenId::BOS.0..u32::try_from(size).unwrap_or(u32::MAX),
         }
+    }
+}
+
+impl Symbols {
+    /// Masks by position, that of the first position being the last of these ids: the sentinels before MASK, of which the next
+    /// two have other meanings. Positions beyond begin anew.
+    pub fn numbered_masks(&self) -> Range<u32> {
+        let first = u32::try_from(self.pieces).unwrap_or(u32::MAX);
+        let end = self.mask.map_or(first, |mask| mask.0.saturating_sub(2));
+        first..end.max(first)
     }
 }
 
@@ -270,6 +301,7 @@ impl Default for ParallelDecoder {
             learned_positions: false,
             initial: InitialTokens::Random,
             length: LengthPredictor::Token { classes: 128 },
+            rejecter: false,
         }
     }
 }

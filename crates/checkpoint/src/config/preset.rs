@@ -111,6 +111,7 @@ mod tests {
     fn symbols_are_those_of_the_vocabularies() {
         let symbols = Symbols::of_vocabulary(32_100, 32_000);
         assert_eq!(symbols.mask.unwrap().0, 32_099);
+        assert_eq!(symbols.numbered_masks(), 32_000..32_097);
         assert_eq!(symbols.length.unwrap().0, 32_097);
         assert_eq!(symbols.random, 3..32_100);
         assert_eq!(Symbols::of_vocabulary(50, 50).mask, None);

@@ -69,8 +69,9 @@ pub(super) struct Draft {
     accepted: Vec<bool>,
     predicted: Vec<TokenId>,
     log_probs: Vec<f64>,
-    /// What rejecters go by.
+    /// What rejecters go by: how probable predictions are, and how probably they are right, as the model sees it.
     confidence: Vec<f64>,
+    approvals: Vec<f64>,
     /// Σ ln p over all steps, n × |Ω|; empty unless wanted.
     totals: Vec<f64>,
     log_prob: f64,
@@ -106,6 +107,7 @@ impl Draft {
             predicted: tokens.clone(),
             log_probs: vec![0.0; n],
             confidence: vec![0.0; n],
+            approvals: vec![0.0; n],
             totals: vec![0.0; if accumulates { n * rules.alphabet } else { 0 }],
             log_prob: 0.0,
             steps: 0,
@@ -132,8 +134,10 @@ impl Draft {
         position: usize,
         picked: Candidate,
         candidates: &[Candidate],
+        approval: Option<f64>,
     ) {
         self.predicted[position] = picked.token;
+        self.approvals[position] = approval.unwrap_or(0.0);
         self.log_probs[position] = picked.log_prob;
         self.confidence[position] = match rules.settings.procedure {
             Procedure::Paper => candidates.first().map_or(picked.log_prob, |top| top.log_prob),
@@ -231,7 +235,7 @@ impl Draft {
         let scene = Scene::of_tokens(&self.predicted[..free])
             .with_confidence(&self.confidence[..free])
             .at_step(rules.step);
-        let more = rejected(rules.settings, &scene, row, chance)?;
+        let more = rejected(rules.settings, &scene, &self.approvals[..free], row, chance)?;
         more.positions().for_each(|i| rejects.hide(i));
         Ok(())
     }
@@ -369,7 +373,7 @@ impl Draft {
 /// Ends and padding are no text, and a mask only to the paper's program.
 fn is_text(rules: &Rules<'_>, token: TokenId) -> bool {
     let corrected = rules.settings.procedure == Procedure::Corrected;
-    let mask = corrected && rules.symbols.mask == Some(token);
+    let mask = corrected && rules.symbols.is_mask(token);
     token != TokenId::EOS && token != TokenId::PAD && !mask
 }
 

@@ -5,10 +5,12 @@ use padir_base::mask::{Mask, MaskLaw, Scene};
 use super::settings::{Rejecter, Settings};
 use crate::chance::{Chance, ChanceError};
 
-/// The positions of a scene whose prediction is rejected after a step that is not the last.
+/// The positions of a scene whose prediction is rejected after a step that is not the last. `approvals` are ln p that predictions are
+/// right, as the model sees it.
 pub(super) fn rejected<C: Chance>(
     settings: &Settings,
     scene: &Scene<'_>,
+    approvals: &[f64],
     row: usize,
     chance: &mut C,
 ) -> Result<Mask, ChanceError> {
@@ -22,6 +24,10 @@ pub(super) fn rejected<C: Chance>(
         Rejecter::Share { share } => {
             let count = ((share * len as f64) as usize).max(1);
             least_confident(count, scene, row, chance)
+        }
+        Rejecter::Learned { below } => {
+            let law = MaskLaw::Unsure { below: below.ln() };
+            chance.mask(row, &law, &scene.with_confidence(approvals))
         }
         Rejecter::Law { law } => chance.mask(row, law, scene),
     }
@@ -48,6 +54,8 @@ mod tests {
     fn each_rule_rejects_what_it_says() {
         let tokens = [7, 8, 8, 9, 5].map(TokenId);
         let confidence = [-0.1, -2.0, -0.5, -3.0, -0.2];
+        let approvals = [0.9f64, 0.6, 0.4, 0.5, 0.1].map(f64::ln);
+        let learned = |below| Rejecter::Learned { below };
         let law = |law| Rejecter::Law { law };
         let cases = [
             ("nothing", Rejecter::Nothing, 1, vec![]),
@@ -60,12 +68,16 @@ mod tests {
             ("hardly any, so one", Rejecter::Share { share: 0.1 }, 1, vec![3]),
             ("repeats", law(MaskLaw::Repeats { phrase: 1 }), 1, vec![2]),
             ("all", law(MaskLaw::All), 1, vec![0, 1, 2, 3, 4]),
+            ("improbable", law(MaskLaw::Unsure { below: -1.0 }), 1, vec![1, 3]),
+            ("rather wrong", learned(0.5), 1, vec![2, 4]),
+            ("not certain", learned(1.0), 1, vec![0, 1, 2, 3, 4]),
+            ("never wrong", learned(0.0), 1, vec![]),
         ];
         for (name, rejecter, step, expected) in cases {
             let settings = Settings { rejecter, ..Settings::default() };
             let scene = Scene::of_tokens(&tokens).with_confidence(&confidence).at_step(step);
             let mut chance = Streams::new(Seed(0), 1);
-            let mask = rejected(&settings, &scene, 0, &mut chance).unwrap();
+            let mask = rejected(&settings, &scene, &approvals, 0, &mut chance).unwrap();
             assert_eq!(mask.positions().collect::<Vec<_>>(), expected, "{name}");
         }
     }

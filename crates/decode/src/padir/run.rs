@@ -6,7 +6,7 @@ use padir_base::denoise::{Answers, Denoiser};
 
 use super::draft::{Draft, Rules, Turn};
 use super::prune::prune;
-use super::settings::{Replacement, Settings};
+use super::settings::{Rejecter, Replacement, Settings};
 use super::start::{Sentence, Start, Symbols, plan};
 use crate::batch::Batch;
 use crate::chance::{Chance, ChanceError, Streams};
@@ -14,6 +14,7 @@ use crate::event::{Observer, Status};
 use crate::hypothesis::{Hypothesis, sort};
 use crate::refine::Input;
 use crate::sampling::Picker;
+use crate::settings::SettingsError;
 use crate::step::{Asked, DecodeError, ask};
 
 /// Refines sentences: for each, its finished hypotheses, best first (equal scores: the more probable
@@ -31,6 +32,7 @@ pub fn refine<D: Denoiser, O: Observer>(
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
     settings.check()?;
+    check_rejecter(denoiser, settings)?;
     let starts = plan(settings, symbols, sentences)?;
     let mut chance = Streams::numbered(settings.seed, starts.iter().map(|start| start.stream));
     Run::new(denoiser, settings, symbols, starts).finish(sentences, &mut chance, observer)
@@ -51,8 +53,15 @@ pub fn refine_by<D: Denoiser, C: Chance, O: Observer>(
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
     settings.check()?;
+    check_rejecter(denoiser, settings)?;
     let starts = plan(settings, symbols, sentences)?;
     Run::new(denoiser, settings, symbols, starts).finish(sentences, chance, observer)
+}
+
+/// A model that has not learnt to doubt cannot be asked to.
+fn check_rejecter(denoiser: &impl Denoiser, settings: &Settings) -> Result<(), SettingsError> {
+    let learned = matches!(settings.rejecter, Rejecter::Learned { .. });
+    if learned && !denoiser.approves() { Err(SettingsError::NoRejecter) } else { Ok(()) }
 }
 
 /// All but those of the most probable length wait.
@@ -232,7 +241,10 @@ impl<'a, D: Denoiser> Run<'a, D> {
             for at in (start..end).filter(|&at| question.wanted[at]) {
                 let candidates = self.answers.at(at).ok_or(DecodeError::NoAnswer(at))?;
                 match self.picker.pick(&sampling, candidates, never, i, chance)? {
-                    Some(picked) => draft.predict(&self.rules, at - start, picked, candidates),
+                    Some(picked) => {
+                        let approval = self.answers.approval(at);
+                        draft.predict(&self.rules, at - start, picked, candidates, approval);
+                    }
                     None => missing.push(at - start),
                 }
             }

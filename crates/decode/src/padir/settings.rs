@@ -116,6 +116,8 @@ pub enum Initial {
     Random,
     /// The mask symbol everywhere.
     Mask,
+    /// A mask symbol for each position; those of the first positions again when there are no more.
+    NumberedMask,
 }
 
 /// What a rejected position becomes.
@@ -151,11 +153,21 @@ pub enum Rejecter {
         /// Between 0 and 1.
         share: f64,
     },
+    /// Those of which the model itself, which has learnt to tell, believes that they are wrong.
+    Learned {
+        /// Rejected is what is right with a lower probability than this.
+        #[serde(default = "half")]
+        below: f64,
+    },
     /// Those a law hides.
     Law {
         /// The law.
         law: MaskLaw,
     },
+}
+
+fn half() -> f64 {
+    0.5
 }
 
 /// Which positions are part of the score.
@@ -383,6 +395,9 @@ impl Settings {
         if let Rejecter::Share { share } = self.rejecter {
             bounded("rejecter.share", share, (0.0..=1.0).contains(&share), "from 0 to 1")?;
         }
+        if let Rejecter::Learned { below } = self.rejecter {
+            bounded("rejecter.below", below, (0.0..=1.0).contains(&below), "from 0 to 1")?;
+        }
         for (key, alpha) in
             [("length_penalty", self.length_penalty), ("prune_penalty", self.prune_penalty)]
         {
@@ -411,7 +426,7 @@ impl Settings {
     /// Settings that exclude each other.
     fn check_harmony(&self) -> Result<(), SettingsError> {
         if self.parallel_decodes > 1
-            && self.initial == Initial::Mask
+            && self.initial != Initial::Random
             && self.sampling().is_cold()
             && !matches!(self.rejecter, Rejecter::Law { .. })
         {
@@ -501,6 +516,10 @@ mod tests {
             (
                 Settings { rejecter: Rejecter::Share { share: 2.0 }, ..default() },
                 "`rejecter.share`",
+            ),
+            (
+                Settings { rejecter: Rejecter::Learned { below: 1.5 }, ..default() },
+                "`rejecter.below` is 1.5",
             ),
             (Settings { prune: Prune::Margin { nats: 0.0 }, ..default() }, "`prune.nats` is 0"),
             (Settings { length_share: 0.0, ..default() }, "`length_share` is 0"),

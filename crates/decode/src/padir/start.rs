@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use padir_base::TokenId;
-use padir_base::random::{Purpose, Seed};
+use padir_base::random::Purpose;
 
 use super::settings::{Initial, Settings};
 use crate::hypothesis::Guess;
@@ -30,6 +30,8 @@ pub struct Symbols {
     pub random: Range<u32>,
     /// The mask symbol.
     pub mask: Option<TokenId>,
+    /// Masks by position: that of the first position is the last of these ids.
+    pub numbered: Range<u32>,
     /// What is never predicted: the next candidate is taken instead.
     pub never: Vec<TokenId>,
 }
@@ -37,7 +39,21 @@ pub struct Symbols {
 impl Symbols {
     /// The symbols of a model that never predicts padding.
     pub fn new(random: Range<u32>, mask: Option<TokenId>) -> Self {
-        Self { random, mask, never: vec![TokenId::PAD] }
+        Self { random, mask, numbered: 0..0, never: vec![TokenId::PAD] }
+    }
+
+    /// The mask of a position, counted from 0: the first ones again when there are no more.
+    ///
+    /// # Panics
+    /// If there are none at all.
+    fn numbered_mask(&self, position: usize) -> TokenId {
+        let count = self.numbered.len();
+        TokenId(self.numbered.end - 1 - (position % count) as u32)
+    }
+
+    /// Whether an id stands for what is not known.
+    pub(super) fn is_mask(&self, token: TokenId) -> bool {
+        self.mask == Some(token) || self.numbered.contains(&token.0)
     }
 }
 
@@ -64,14 +80,19 @@ pub(super) fn plan(
     symbols: &Symbols,
     sentences: &[Sentence],
 ) -> Result<Vec<Start>, SettingsError> {
-    let mask = match settings.initial {
-        Initial::Mask => Some(symbols.mask.ok_or(SettingsError::NoMask)?),
-        Initial::Random if symbols.random.is_empty() => {
-            let Range { start, end } = symbols.random;
-            return Err(SettingsError::NoRandom { start: TokenId(start), end: TokenId(end) });
+    let nothing = match settings.initial {
+        Initial::Mask => symbols.mask.is_none().then_some(SettingsError::NoMask),
+        Initial::NumberedMask => {
+            symbols.numbered.is_empty().then_some(SettingsError::NoNumberedMask)
         }
-        Initial::Random => None,
+        Initial::Random => symbols.random.is_empty().then(|| {
+            let Range { start, end } = symbols.random;
+            SettingsError::NoRandom { start: TokenId(start), end: TokenId(end) }
+        }),
     };
+    if let Some(nothing) = nothing {
+        return Err(nothing);
+    }
     let mut starts = Vec::new();
     for (index, sentence) in sentences.iter().enumerate() {
         let guesses = widen(settings, &sentence.lengths);
@@ -83,7 +104,7 @@ pub(super) fn plan(
             sentence: index,
             number,
             guess,
-            tokens: initial(settings.seed, sentence.number, &symbols.random, mask, guess),
+            tokens: initial(settings, symbols, sentence.number, guess),
             stream: stream(sentence.number, guess),
         }));
     }
@@ -117,17 +138,17 @@ fn widen(settings: &Settings, lengths: &[(usize, f64)]) -> Vec<(usize, f64)> {
     widened
 }
 
-fn initial(
-    seed: Seed,
-    sentence: u64,
-    random: &Range<u32>,
-    mask: Option<TokenId>,
-    guess: Guess,
-) -> Vec<TokenId> {
-    let mut chance = seed.stream(Purpose::Start, sentence ^ (guess.decode as u64) << 48);
-    let count = u64::from(random.end.saturating_sub(random.start));
-    let token = |_| mask.unwrap_or_else(|| TokenId(random.start + chance.below(count) as u32));
-    let mut tokens: Vec<TokenId> = (1..guess.length).map(token).collect();
+fn initial(settings: &Settings, symbols: &Symbols, sentence: u64, guess: Guess) -> Vec<TokenId> {
+    let number = sentence ^ (guess.decode as u64) << 48;
+    let mut chance = settings.seed.stream(Purpose::Start, number);
+    let Range { start, end } = symbols.random;
+    let mut random = || TokenId(start + chance.below(u64::from(end - start)) as u32);
+    let token = |position| match (settings.initial, symbols.mask) {
+        (Initial::NumberedMask, _) => symbols.numbered_mask(position),
+        (Initial::Mask, Some(mask)) => mask,
+        _ => random(),
+    };
+    let mut tokens: Vec<TokenId> = (0..guess.length - 1).map(token).collect();
     tokens.push(TokenId::EOS);
     tokens
 }
@@ -225,5 +246,18 @@ mod tests {
         assert_eq!(plan(&mask, &none, &[]), Err(SettingsError::NoMask));
         let error = plan(&settings(), &none, &[]).unwrap_err();
         assert_eq!(error.to_string(), "there are no ids in 3..3 to start from");
+        let numbered = Settings { initial: Initial::NumberedMask, ..settings() };
+        assert_eq!(plan(&numbered, &none, &[]), Err(SettingsError::NoNumberedMask));
+    }
+
+    #[test]
+    fn every_position_has_its_mask_as_long_as_there_are_any() {
+        let settings = Settings { initial: Initial::NumberedMask, ..settings() };
+        let symbols = Symbols { numbered: 20..23, ..Symbols::new(3..9, Some(TokenId(30))) };
+        let sentence = Sentence { number: 0, context: 0, lengths: vec![(6, 0.0)] };
+        let starts = plan(&settings, &symbols, &[sentence]).unwrap();
+        assert_eq!(starts[0].tokens, [22, 21, 20, 22, 21, TokenId::EOS.0].map(TokenId));
+        let masks = [20, 22, 23, 30].map(|id| symbols.is_mask(TokenId(id)));
+        assert_eq!(masks, [true, true, false, true]);
     }
 }

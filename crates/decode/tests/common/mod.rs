@@ -75,6 +75,12 @@ impl Table {
         let key = mix([self.seed, context, n, i as u64, at(seen[i]) % 2, left]);
         log_softmax(&logits(key, self.alphabet, self.sharpness))
     }
+
+    /// How probably what is said at a position is right.
+    pub(crate) fn approval(&self, context: usize, seen: &[Option<u32>], i: usize) -> f64 {
+        let key = mix([!self.seed, context as u64, i as u64, seen[i].map_or(999, u64::from)]);
+        Seed(key).stream(Purpose::Test, 0).uniform()
+    }
 }
 
 fn seen(row: &Row<'_>) -> Vec<Option<u32>> {
@@ -98,16 +104,23 @@ impl Denoiser for Table {
         self.alphabet
     }
 
+    fn approves(&self) -> bool {
+        true
+    }
+
     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), Infallible> {
         self.calls.push(note(query, answers.depth()));
+        let mut approvals = Vec::new();
         for row in (0..query.rows()).map(|r| query.row(r)) {
             let seen = seen(&row);
             for i in (0..seen.len()).filter(|&i| row.wanted[i]) {
                 let list = ranked(&self.log_probs(row.context, &seen, i));
                 let slots = answers.at_mut(row.start + i).unwrap();
                 slots.iter_mut().zip(list).for_each(|(slot, candidate)| *slot = candidate);
+                approvals.push(self.approval(row.context, &seen, i).ln());
             }
         }
+        answers.approvals_mut().copy_from_slice(&approvals);
         Ok(())
     }
 }

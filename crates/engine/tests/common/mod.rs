@@ -4,12 +4,14 @@
 pub(crate) mod naive;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use padir_base::TokenId;
 use padir_base::denoise::{Answers, Candidate, Denoiser, Query};
 use padir_base::random::{Purpose, Seed, Stream};
 use padir_checkpoint::{
-    Checkpoint, Decoder, DecoderKind, Extras, LengthPredictor, ModelConfig, Preset, save,
+    Checkpoint, Decoder, DecoderKind, Extras, InitialTokens, LengthPredictor, ModelConfig, Preset,
+    save,
 };
 use padir_engine::{Engine, EngineError, Isa, Precision, Session, Threads};
 use proptest::prelude::*;
@@ -75,8 +77,9 @@ pub(crate) fn configs_of(
         Just(LengthPredictor::Oracle),
     ];
     let widths = prop_oneof![Just((24, 10, 3, 40)), Just((32, 16, 2, 64)), Just((7, 3, 1, 9))];
-    (any::<[bool; 3]>(), length, 1..3_usize, 1..3_usize, widths).prop_map(
-        move |([positional, learned, tied], length, encoder, decoder, (d, k, h, f))| {
+    (any::<[bool; 5]>(), length, 1..3_usize, 1..3_usize, widths).prop_map(
+        move |(flags, length, encoder, decoder, (d, k, h, f))| {
+            let [positional, learned, tied, rejecter, numbered] = flags;
             let mut config = ModelConfig::preset(Preset::Tiny, vocabulary, kind);
             (config.d_model, config.d_kv, config.num_heads, config.d_ff) = (d, k, h, f);
             (config.num_layers, config.num_decoder_layers) = (encoder, decoder);
@@ -86,6 +89,12 @@ pub(crate) fn configs_of(
                 parallel.learned_positions = learned;
                 parallel.max_positions = 40;
                 parallel.length = length;
+                parallel.rejecter = rejecter;
+                if numbered {
+                    // Of twelve sentinels nine are masks by position: fewer than positions.
+                    config.symbols.pieces = vocabulary - 12;
+                    parallel.initial = InitialTokens::NumberedMask;
+                }
             }
             config
         },
@@ -134,6 +143,28 @@ pub(crate) fn ask_as(
     depth: usize,
     draft: bool,
 ) -> Result<Vec<Vec<Vec<Candidate>>>, EngineError> {
+    let row = |answers: &Answers, places: Range<usize>| {
+        places.filter_map(|place| answers.at(place).map(<[_]>::to_vec)).collect()
+    };
+    ask_for(session, rows, depth, draft, row)
+}
+
+/// ln p at wanted positions that the answer is right, row by row.
+pub(crate) fn approvals(session: &mut Session, rows: &[Row]) -> Vec<Vec<f64>> {
+    let row = |answers: &Answers, places: Range<usize>| {
+        places.filter_map(|place| answers.approval(place)).collect()
+    };
+    ask_for(session, rows, 1, false, row).unwrap()
+}
+
+/// Asks, and reads the answers of each row.
+fn ask_for<T>(
+    session: &mut Session,
+    rows: &[Row],
+    depth: usize,
+    draft: bool,
+    read: impl Fn(&Answers, Range<usize>) -> T,
+) -> Result<Vec<T>, EngineError> {
     let tokens: Vec<TokenId> = rows.iter().flat_map(|row| row.tokens.clone()).collect();
     let hidden: Vec<bool> = rows.iter().flat_map(|row| row.hidden.clone()).collect();
     let wanted: Vec<bool> = rows.iter().flat_map(|row| row.wanted.clone()).collect();
@@ -153,8 +184,7 @@ pub(crate) fn ask_as(
     session.denoise(&query, &mut answers)?;
     let row = |row: usize| {
         let row = query.row(row);
-        let places = (row.start..).take(row.tokens.len());
-        places.filter_map(|place| answers.at(place).map(<[_]>::to_vec)).collect()
+        read(&answers, row.start..row.start + row.tokens.len())
     };
     Ok((0..rows.len()).map(row).collect())
 }

@@ -135,6 +135,20 @@ impl Naive<'_> {
 
     /// Log-probabilities of all tokens at each position.
     pub(crate) fn decode(&self, source: &Source, tokens: &[TokenId]) -> Matrix {
+        let tied = self.config().tie_word_embeddings;
+        let scale = if tied { 1.0 / (self.config().d_model as f64).sqrt() } else { 1.0 };
+        let table = if tied { "shared.weight" } else { "lm_head.weight" };
+        log_softmax(self.linear(&self.states(source, tokens), table), scale)
+    }
+
+    /// ln p(right) at each position.
+    pub(crate) fn approve(&self, source: &Source, tokens: &[TokenId]) -> Vec<f64> {
+        let judgements = self.linear(&self.states(source, tokens), "rejecter.weight");
+        log_softmax(judgements, 1.0).iter().map(|wrong_and_right| wrong_and_right[1]).collect()
+    }
+
+    /// What the decoder ends with, normed.
+    fn states(&self, source: &Source, tokens: &[TokenId]) -> Matrix {
         let config = self.config();
         let mut x = self.embed(tokens);
         let parallel = config.parallel();
@@ -182,15 +196,7 @@ impl Naive<'_> {
             }
             self.feed(&mut x, &format!("{layer}.2"));
         }
-        let x = self.norm(&x, "decoder.final_layer_norm.weight");
-        let tied = config.tie_word_embeddings;
-        let scale = if tied { 1.0 / (config.d_model as f64).sqrt() } else { 1.0 };
-        let logits = self.linear(&x, if tied { "shared.weight" } else { "lm_head.weight" });
-        let row = |row: Vec<f64>| {
-            let log_z = row.iter().map(|z| (z * scale).exp()).sum::<f64>().ln();
-            row.iter().map(|z| z * scale - log_z).collect()
-        };
-        logits.into_iter().map(row).collect()
+        self.norm(&x, "decoder.final_layer_norm.weight")
     }
 
     /// Logits of lengths, or the one number that predictors of one number give.
@@ -219,6 +225,14 @@ impl Naive<'_> {
             Some(LengthPredictor::Oracle) | None => Vec::new(),
         }
     }
+}
+
+fn log_softmax(logits: Matrix, scale: f64) -> Matrix {
+    let row = |row: Vec<f64>| {
+        let log_z = row.iter().map(|z| (z * scale).exp()).sum::<f64>().ln();
+        row.iter().map(|z| z * scale - log_z).collect()
+    };
+    logits.into_iter().map(row).collect()
 }
 
 fn add(x: &mut Matrix, y: &Matrix) {

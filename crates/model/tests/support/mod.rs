@@ -33,6 +33,12 @@ pub(crate) fn run(
         total = total + length;
         loss += 0.5 * outcome.loss;
     }
+    let wanted = &batch.targets.classes;
+    let judged = network.rejecter_loss(&pass, &states, &outcome.best, wanted, 0.7);
+    if let Some((judgement, outcome)) = judged {
+        total = total + judgement;
+        loss += outcome.loss;
+    }
     network.backward(&pass, &total);
     drop((pass, total, states, encoded));
     let mut store: Gradients = Arc::into_inner(store).expect("the pass is over");

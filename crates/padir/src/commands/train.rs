@@ -231,6 +231,9 @@ impl Observer for Watcher<'_> {
         if let Some(accuracy) = tally.length_accuracy() {
             let _ = write!(text, ", lengths {:.1} %", 100.0 * accuracy);
         }
+        if let Some(judgement) = tally.judgement() {
+            let _ = write!(text, ", judged {:.1} %", 100.0 * judgement);
+        }
         for (name, value) in &evaluation.scores {
             let _ = write!(text, ", {name} {value:.2}");
         }

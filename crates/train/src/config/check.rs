@@ -139,6 +139,7 @@ fn check_model(model: &ModelConfig, report: &Report) {
             ConfigProblem::OddBuckets(_) => "relative_attention_num_buckets",
             ConfigProblem::ShortDistance { .. } => "relative_attention_max_distance",
             ConfigProblem::LengthsBeyondPositions { .. } => "padir.length.classes",
+            ConfigProblem::NoNumberedMask => "padir.initial",
             ConfigProblem::NothingRandom { .. } | ConfigProblem::TooLarge { .. } => "",
         };
         let key = format!("model.{}", key.trim_start_matches("padir."));

@@ -62,8 +62,10 @@ pub struct ParallelSettings {
     pub max_positions: usize,
     /// Whether positions are added to the token embeddings.
     pub learned_positions: bool,
-    /// What the first decoding step reads: `random` or `mask`.
+    /// What the first decoding step reads: `random`, `mask` or `numbered-mask`.
     pub initial: InitialTokens,
+    /// Whether the model learns which of its predictions are right, too.
+    pub rejecter: bool,
     /// How lengths are foretold.
     pub length: LengthSettings,
 }
@@ -185,8 +187,8 @@ impl ModelSettings {
     }
 }
 
-const PARALLEL_KEYS: [&str; 5] =
-    ["positional_attention", "max_positions", "learned_positions", "initial", "length"];
+const PARALLEL_KEYS: [&str; 6] =
+    ["positional_attention", "max_positions", "learned_positions", "initial", "rejecter", "length"];
 
 impl ParallelSettings {
     fn read(section: &mut Section<'_>, usual: &ParallelDecoder) -> Self {
@@ -197,7 +199,8 @@ impl ParallelSettings {
                 .count("max_positions", 1..=MAX_POSITIONS)
                 .unwrap_or(usual.max_positions),
             learned_positions: section.switch("learned_positions", usual.learned_positions),
-            initial: section.choice("initial", r#""random" or "mask""#).unwrap_or(usual.initial),
+            initial: section.choice("initial", InitialTokens::CHOICES).unwrap_or(usual.initial),
+            rejecter: section.switch("rejecter", usual.rejecter),
             length: LengthSettings::read(section.section("length")),
         }
     }
@@ -208,6 +211,7 @@ impl ParallelSettings {
             max_positions: self.max_positions,
             learned_positions: self.learned_positions,
             initial: self.initial,
+            rejecter: self.rejecter,
             length: match self.length {
                 LengthSettings::Token { classes } => LengthPredictor::Token { classes },
                 LengthSettings::Offset { classes } => LengthPredictor::Offset { classes },

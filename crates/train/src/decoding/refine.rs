@@ -93,14 +93,11 @@ pub(super) fn refine(
 fn initial(config: &ModelConfig, number: usize, length: usize) -> Vec<u32> {
     let mut chance = Seed(0).stream(Purpose::Start, number as u64);
     let range = &config.symbols.random;
-    let mask = config
-        .symbols
-        .mask
-        .filter(|_| config.parallel().is_some_and(|p| p.initial == InitialTokens::Mask));
+    let masks = config.parallel().is_some_and(|p| p.initial != InitialTokens::Random);
     let mut tokens: Vec<u32> = (1..length)
-        .map(|_| {
+        .map(|end| {
             let random = range.start + chance.below(u64::from(range.end - range.start)) as u32;
-            mask.map_or(random, |mask| mask.0)
+            config.mask_at(end - 1).filter(|_| masks).map_or(random, |mask| mask.0)
         })
         .collect();
     tokens.push(TokenId::EOS.0);

@@ -5,7 +5,7 @@
 
 use padir_base::mask::{MaskLaw, Scene};
 use padir_base::random::Stream;
-use padir_checkpoint::Symbols;
+use padir_checkpoint::ModelConfig;
 
 use crate::config::{Corruption, Rate};
 
@@ -46,7 +46,7 @@ impl Corruption {
     ///
     /// # Panics
     /// If MASK is asked for and the model has none; configurations are checked for that.
-    pub fn apply(&self, sentence: &[u32], symbols: &Symbols, chance: &mut Stream) -> Corrupted {
+    pub fn apply(&self, sentence: &[u32], model: &ModelConfig, chance: &mut Stream) -> Corrupted {
         let density = self.noise_density.draw(1.0, chance);
         let kept = self.correct_prob.draw(0.5, chance);
         let random = self.random_prob.draw(0.5, chance);
@@ -55,7 +55,7 @@ impl Corruption {
         let noise = law.sample(&Scene::of_length(body), chance).expect("rates are probabilities");
         let mut corrupted =
             Corrupted { tokens: sentence.to_vec(), fates: vec![Fate::Spared; sentence.len()] };
-        let range = &symbols.random;
+        let range = &model.symbols.random;
         for position in noise.positions() {
             let u = chance.uniform();
             let fate = if u < kept {
@@ -73,7 +73,8 @@ impl Corruption {
                     corrupted.tokens[position] = range.start + chance.below(span) as u32;
                 }
                 Fate::Masked => {
-                    corrupted.tokens[position] = symbols.mask.expect("the model has a MASK").0;
+                    let mask = model.mask_at(position).expect("the model has a MASK");
+                    corrupted.tokens[position] = mask.0;
                 }
             }
         }
@@ -84,16 +85,18 @@ impl Corruption {
 #[cfg(test)]
 mod tests {
     use padir_base::random::{Purpose, Seed};
+    use padir_checkpoint::{Decoder, DecoderKind, InitialTokens, Preset, Symbols};
 
     use super::*;
 
     fn count(corruption: Corruption, fate: Fate) -> f64 {
-        let symbols = Symbols::of_vocabulary(100, 90);
+        let mut model = ModelConfig::preset(Preset::Tiny, 100, DecoderKind::Parallel);
+        model.symbols = Symbols::of_vocabulary(100, 90);
         let mut chance = Seed(1).stream(Purpose::Corruption, 0);
         let sentence: Vec<u32> = (0..21).map(|i| if i == 20 { 1 } else { 50 }).collect();
         let mut found = 0;
         for _ in 0..2000 {
-            let corrupted = corruption.apply(&sentence, &symbols, &mut chance);
+            let corrupted = corruption.apply(&sentence, &model, &mut chance);
             assert_eq!((corrupted.tokens[20], corrupted.fates[20]), (1, Fate::Spared));
             for (&token, &fate) in corrupted.tokens.iter().zip(&corrupted.fates) {
                 match fate {
@@ -132,5 +135,20 @@ mod tests {
             let found = count(corruption, fate);
             assert!((found - share).abs() < 0.015, "{name}: {found} instead of {share}");
         }
+    }
+
+    #[test]
+    fn masks_may_tell_where_they_stand() {
+        let mut model = ModelConfig::preset(Preset::Tiny, 100, DecoderKind::Parallel);
+        model.symbols = Symbols::of_vocabulary(100, 95);
+        let Decoder::Parallel(parallel) = &mut model.decoder else { panic!() };
+        parallel.initial = InitialTokens::NumberedMask;
+        let none = Rate::Fixed(0.0);
+        let masked =
+            Corruption { noise_density: Rate::Fixed(1.0), correct_prob: none, random_prob: none };
+        let mut chance = Seed(1).stream(Purpose::Corruption, 0);
+        let corrupted = masked.apply(&[50, 51, 52, 1], &model, &mut chance);
+        // Of five sentinels two are masks by position; the third position has the first again.
+        assert_eq!(corrupted.tokens, [96, 95, 96, 1]);
     }
 }

@@ -83,6 +83,15 @@ pub struct Tally {
     pub lengths: u64,
     /// Those that are right.
     pub lengths_right: u64,
+    /// The loss of the rejecter.
+    #[serde(default)]
+    pub rejecter_loss: f64,
+    /// Predictions of the last stage that it judged.
+    #[serde(default)]
+    pub judged: u64,
+    /// Those that it judged rightly.
+    #[serde(default)]
+    pub judged_right: u64,
 }
 
 impl Tally {
@@ -97,6 +106,9 @@ impl Tally {
         self.length_loss += other.length_loss;
         self.lengths += other.lengths;
         self.lengths_right += other.lengths_right;
+        self.rejecter_loss += other.rejecter_loss;
+        self.judged += other.judged;
+        self.judged_right += other.judged_right;
     }
 
     /// The loss per target token; not a number without tokens.
@@ -119,6 +131,11 @@ impl Tally {
         (self.lengths > 0).then(|| self.lengths_right as f64 / self.lengths as f64)
     }
 
+    /// The share of predictions of which the rejecter knew whether they are right, if there is one.
+    pub fn judgement(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.judged_right as f64 / self.judged as f64)
+    }
+
     fn of(pairs: &Pairs) -> Self {
         let (tokens, source_tokens) =
             (pairs.targets.ids.len() as u64, pairs.sources.ids.len() as u64);
@@ -130,6 +147,13 @@ impl Tally {
         self.entropy = outcome.entropy;
         self.counted = outcome.counted as u64;
         self.right = outcome.right as u64;
+    }
+
+    fn take_rejecter(&mut self, outcome: &Outcome) {
+        self.loss += outcome.loss;
+        self.rejecter_loss += outcome.loss;
+        self.judged = outcome.counted as u64;
+        self.judged_right = outcome.right as u64;
     }
 
     fn take_length(&mut self, outcome: LengthOutcome, weight: f64) {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The encoder runs once: with its dropout masks fixed for the whole step, running it again would give the same. The decoder's masks
-//! differ from stage to stage. No gradient passes between stages. Sentences keep their rows without padding, so nothing ever stands where nothing should.
+//! differ from stage to stage. A rejecter, if the model has one, learns at every stage which guesses are right. No gradient passes between stages. Sentences keep their rows without padding, so nothing ever stands where nothing should.
 //! With `remask_stutter`, a guess that says the same as the one before it is taken back: Xˢ is there what X⁰ was, as when translating.
 
 use std::sync::Arc;
@@ -62,9 +62,9 @@ fn take_back_stutter(guesses: &mut [u32], first: &[u32], lengths: &[usize]) {
 impl Objective for Refinement {
     fn losses(&self, network: &Network, pass: &Pass, pairs: &Pairs, chance: &mut Stream) -> Losses {
         let settings = &self.settings;
-        let symbols = &network.config().symbols;
+        let model = network.config();
         let corrupted: Vec<Corrupted> =
-            pairs.targets.iter().map(|y| settings.corruption.apply(y, symbols, chance)).collect();
+            pairs.targets.iter().map(|y| settings.corruption.apply(y, model, chance)).collect();
         let each = match settings.reduce {
             Reduce::Sum => 1.0,
             Reduce::Mean => 1.0 / settings.stages as f32,
@@ -107,6 +107,11 @@ impl Objective for Refinement {
                 Some(total) => total + loss,
                 None => loss,
             });
+            let rejecter = network.rejecter_loss(pass, &states, &outcome.best, &classes, each);
+            if let Some((loss, outcome)) = rejecter {
+                tally.take_rejecter(&outcome);
+                total = total.map(|total| total + loss);
+            }
             tokens = outcome.best;
             if settings.remask_stutter && stage + 1 < settings.stages {
                 take_back_stutter(&mut tokens, &first, &lengths);

@@ -49,6 +49,9 @@ impl Trainer<'_> {
             if let Some(accuracy) = tally.length_accuracy() {
                 row = row.with("length_accuracy", accuracy);
             }
+            if let Some(judgement) = tally.judgement() {
+                row = row.with("judgement", judgement);
+            }
             self.recorder.append(&row)?;
             self.progress.tally = Tally::default();
             self.speed = Speedometer::start(now);
@@ -128,6 +131,9 @@ fn add(row: Row, set: &str, evaluation: &Evaluation) -> Row {
         .with(name("accuracy"), tally.accuracy());
     if let Some(accuracy) = tally.length_accuracy() {
         row = row.with(name("length_accuracy"), accuracy);
+    }
+    if let Some(judgement) = tally.judgement() {
+        row = row.with(name("judgement"), judgement);
     }
     for (measure, value) in &evaluation.scores {
         row = row.with(name(measure), *value);

@@ -13,7 +13,7 @@ use padir_decode::padir::{self, Halt, Prune, Sentence};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
-use padir_translate::{Decoding, Text, Translator};
+use padir_translate::{Decoding, Text, Translator, symbols_of};
 
 use super::work::{Task, Work};
 use crate::console::Console;
@@ -334,10 +334,10 @@ fn decode_fixed(
     batch: &[usize],
     length: usize,
 ) -> Result<(usize, usize)> {
-    let symbols = &model.checkpoint.config().symbols;
+    let config = model.checkpoint.config();
     let steps = match decoding {
         Decoding::Refine(settings) => {
-            let symbols = padir::Symbols::new(symbols.random.clone(), symbols.mask);
+            let symbols = symbols_of(config);
             let lengths = lengths_around(length, settings.lengths, settings.max_length);
             let sentence = |(context, &number): (usize, &usize)| Sentence {
                 number: number as u64,
@@ -353,7 +353,7 @@ fn decode_fixed(
             settings.steps
         }
         Decoding::Beam(beam) => {
-            let mut symbols = autoregression::Symbols::new(symbols.start);
+            let mut symbols = autoregression::Symbols::new(config.symbols.start);
             symbols.never = vec![TokenId::PAD, TokenId::EOS];
             let source = |(context, &number): (usize, &usize)| autoregression::Source {
                 number: number as u64,
