@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use padir_base::random::Seed;
-use padir_checkpoint::{DecoderKind, Extras, ModelConfig, Preset, save};
+use padir_checkpoint::{
+    Decoder, DecoderKind, Extras, InitialTokens, ModelConfig, Preset, Symbols, save,
+};
 use padir_text::vocab::Vocabulary;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -45,7 +47,11 @@ impl House {
 
     fn make_model(&self, name: &str, kind: DecoderKind) {
         let vocabulary = Vocabulary::load(self.path("vocab/spiece.model")).unwrap();
-        let mut config = ModelConfig::preset(Preset::Tiny, vocabulary.size(), kind);
+        let config = ModelConfig::preset(Preset::Tiny, vocabulary.size(), kind);
+        self.save_model(name, config, &vocabulary);
+    }
+
+    fn save_model(&self, name: &str, mut config: ModelConfig, vocabulary: &Vocabulary) {
         config.provenance.vocabulary = Some(vocabulary.hash());
         let weights: HashMap<String, Vec<f32>> = config.initial(Seed(5)).collect();
         let extras = Extras::default();
@@ -198,6 +204,47 @@ fn settings_reach_the_decoder() {
     ];
     let refused = house.fail(&exact, b"").1;
     assert!(refused.contains("`prune` is not part"), "{refused}");
+}
+
+/// A model that has learnt to doubt, and starts from a mask for each position.
+#[test]
+fn doubt_and_masks_by_position_reach_the_decoder() {
+    let house = House::build();
+    let vocabulary = Vocabulary::load(house.path("vocab/spiece.model")).unwrap();
+    let mut config = ModelConfig::preset(Preset::Tiny, vocabulary.size(), DecoderKind::Parallel);
+    config.symbols = Symbols::of_vocabulary(vocabulary.size(), vocabulary.pieces());
+    let Decoder::Parallel(parallel) = &mut config.decoder else { panic!() };
+    (parallel.rejecter, parallel.initial) = (true, InitialTokens::NumberedMask);
+    house.save_model("doubting", config, &vocabulary);
+    // A random network with one table for both ends says what it reads, and would be done at once.
+    let learned = |below: &'static str| {
+        ["--set", "halt.rule=never", "--set", "rejecter.rule=learned", "--set", below]
+    };
+    let first = |model: &str, below: &'static str| -> Value {
+        let usual = ["--model", model, "--trace", "t.jsonl", "--lengths", "1", "one two three"];
+        house.translate(&[&usual[..], &learned(below)].concat(), "");
+        let text = fs::read_to_string(house.path("t.jsonl")).unwrap();
+        serde_json::from_str(text.lines().next().unwrap()).unwrap()
+    };
+    for precision in ["doubting", "doubting-8"] {
+        if precision == "doubting-8" {
+            let made = house.run_any(&["quantize", "doubting", "--output", "doubting-8"], b"");
+            assert!(made.status.success(), "{}", text(&made.stderr));
+        }
+        let everything = first(precision, "rejecter.below=1.0");
+        let (tokens, rejected) = (&everything["tokens"], &everything["rejected"]);
+        let count = tokens.as_array().unwrap().len();
+        assert_eq!(rejected.as_array().unwrap().len(), count, "nothing is certain");
+        // The first position is a mask of its own again, the second another one.
+        let mask = vocabulary.size() as u64 - 4;
+        assert_eq!(tokens[0], mask);
+        assert!(count > 2 && tokens[1] == mask - 1, "{tokens}");
+        let nothing = first(precision, "rejecter.below=0.0");
+        assert_eq!(nothing["rejected"].as_array().unwrap().len(), 0, "{nothing}");
+    }
+    let asked = [&["--model", "padir", "one"][..], &learned("rejecter.below=0.5")].concat();
+    let refused = house.fail(&asked, b"").1;
+    assert!(refused.contains("it has no rejecter"), "{refused}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
 mod models;
+mod rejecter;
 mod resuming;
 mod scene;
 mod small;
