@@ -628,3 +628,75 @@ fn a_model_rejects_what_it_believes_to_be_wrong() {
     let error = error.unwrap_err().to_string();
     assert!(error.contains("it has no rejecter"), "{error}");
 }
+
+/// A table that does as it is told about who competes.
+struct Restricted {
+    table: Table,
+    allowed: BTreeMap<usize, Vec<TokenId>>,
+}
+
+impl Denoiser for Restricted {
+    type Error = std::convert::Infallible;
+
+    fn alphabet(&self) -> usize {
+        self.table.alphabet
+    }
+
+    fn restrict(&mut self, context: usize, tokens: &[TokenId]) -> Result<(), Self::Error> {
+        assert!(tokens.is_sorted_by(|a, b| a < b), "each once, in order");
+        self.allowed.insert(context, tokens.to_vec());
+        Ok(())
+    }
+
+    fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), Self::Error> {
+        let mut all = Answers::default();
+        all.prepare(query, self.table.alphabet);
+        self.table.denoise(query, &mut all)?;
+        self.table.calls.last_mut().unwrap().depth = answers.depth();
+        for row in (0..query.rows()).map(|r| query.row(r)) {
+            for at in row.start..row.start + row.tokens.len() {
+                let Some(slots) = answers.at_mut(at) else { continue };
+                let allowed = self.allowed.get(&row.context);
+                let competes = |t: &TokenId| allowed.is_none_or(|all| all.contains(t));
+                let found = all.at(at).unwrap().iter().filter(|c| competes(&c.token));
+                slots.iter_mut().zip(found).for_each(|(slot, found)| *slot = *found);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn candidates_of_the_first_step_compete_in_the_others() {
+    let symbols = Symbols::new(3..30, None);
+    let sentences = [3, 5].map(|context| Sentence {
+        number: context as u64,
+        context,
+        lengths: vec![(6, -0.5), (8, -1.0)],
+    });
+    let run = |candidates| {
+        let mut model = Restricted { table: Table::new(9, 30, 2.0), allowed: BTreeMap::new() };
+        let settings = Settings { candidates, halt: Halt::Never, ..Settings::default() };
+        let mut trace: Vec<Event> = Vec::new();
+        let lists = refine(&mut model, &settings, &symbols, &sentences, &mut trace).unwrap();
+        (lists, model, trace)
+    };
+    let (plain, model, _) = run(None);
+    assert!(model.allowed.is_empty());
+    let (all, model, _) = run(Some(30));
+    assert_eq!(all, plain, "everybody is a candidate");
+    let depths: Vec<usize> = model.table.calls.iter().map(|call| call.depth).collect();
+    assert!(depths[0] == 30 && depths[1..].iter().all(|&depth| depth < 30), "{depths:?}");
+
+    let (few, model, trace) = run(Some(1));
+    assert_ne!(few, plain, "somebody else would have won");
+    let starts: Vec<u32> = model.table.calls[0].rows.concat();
+    for event in trace.iter().filter(|event| event.step > 1) {
+        let context = sentences.iter().find(|s| s.number == event.sentence).unwrap().context;
+        // What is rejected as stutter shows its start.
+        let known = |t: &TokenId| model.allowed[&context].contains(t) || starts.contains(&t.0);
+        assert!(event.tokens.iter().all(known), "{event:?}");
+        assert!(model.allowed[&context].len() <= 14, "one of each position");
+    }
+    assert_ne!(model.allowed[&3], model.allowed[&5], "each sentence has its own");
+}

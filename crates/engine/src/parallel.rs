@@ -3,6 +3,7 @@
 //! Rows of which nothing is wanted are not computed at all, and in the last layer only wanted positions are, beyond the keys and values
 //! that they look at. Both leave every answer as it is. Drafts run through layers of 8 bits, with the rest of the network in full precision.
 
+use padir_base::TokenId;
 use padir_base::denoise::{Answers, Denoiser, Query};
 use padir_checkpoint::DecoderKind;
 use padir_kernels::packed::attention::{Attention, Bias, Known as Weights, Scores, Span};
@@ -117,6 +118,10 @@ impl Denoiser for Session {
 
     fn drafts(&self) -> bool {
         self.engine.inner.weights.drafts.is_some()
+    }
+
+    fn restrict(&mut self, context: usize, tokens: &[TokenId]) -> Result<(), EngineError> {
+        self.set_shortlist(context, Some(tokens))
     }
 
     fn approves(&self) -> bool {

@@ -122,6 +122,11 @@ impl Draft {
         self.status == Status::Live && self.turn != Turn::Waiting
     }
 
+    /// What the last step predicted.
+    pub(super) fn predicted(&self) -> &[TokenId] {
+        &self.predicted
+    }
+
     /// The mean of ln p over all positions, dropped ones too.
     pub(super) fn mean_log_prob(&self) -> f64 {
         self.log_probs.iter().sum::<f64>() / self.log_probs.len() as f64

@@ -2,6 +2,9 @@
 //!
 //! A step costs one call (two where the denoiser's first choice is never predicted) and O(tokens) besides.
 
+use std::collections::BTreeMap;
+
+use padir_base::TokenId;
 use padir_base::denoise::{Answers, Denoiser};
 
 use super::draft::{Draft, Rules, Turn};
@@ -90,6 +93,16 @@ struct Run<'a, D> {
     drafts: Vec<Draft>,
     answers: Answers,
     picker: Picker,
+    /// Of each context in which only candidates of the first step compete, ln of the share that all others have nevertheless left them.
+    shares: BTreeMap<usize, f64>,
+}
+
+/// Those of a context that may compete.
+#[derive(Default)]
+struct Candidates {
+    tokens: Vec<TokenId>,
+    /// The largest share of the probability that the candidates of one position have together.
+    share: f64,
 }
 
 /// Rows of a question, by the numbers of their drafts, and the positions that are asked for.
@@ -108,7 +121,8 @@ impl<'a, D: Denoiser> Run<'a, D> {
         let (alphabet, drafts) = (denoiser.alphabet(), denoiser.drafts());
         let rules = Rules { settings, symbols, alphabet, step: 0, told: false, drafts };
         let drafts = starts.into_iter().map(|start| Draft::new(start, &rules)).collect();
-        Self { denoiser, rules, drafts, answers: Answers::default(), picker: Picker::default() }
+        let (answers, picker) = (Answers::default(), Picker::default());
+        Self { denoiser, rules, drafts, answers, picker, shares: BTreeMap::new() }
     }
 
     fn finish<C: Chance, O: Observer>(
@@ -196,13 +210,65 @@ impl<'a, D: Denoiser> Run<'a, D> {
             _ if sampling.is_cold() => 1,
             _ => sampling.depth(self.rules.alphabet, never),
         };
-        self.ask(&question, sentences, depth)?;
-        let Some(again) = self.read(&question, chance)? else { return Ok(()) };
-        self.ask(&again, sentences, sampling.depth(self.rules.alphabet, never))?;
-        match self.read(&again, chance)? {
-            Some(still) => Err(ChanceError::NoCandidate(still.rows[0]).into()),
-            None => Ok(()),
+        let more_to_come = self.rules.step < self.rules.settings.steps;
+        let unrestricted = self.shares.is_empty();
+        let kept = self.rules.settings.candidates.filter(|_| unrestricted && more_to_come);
+        self.ask(&question, sentences, depth.max(kept.unwrap_or(0)))?;
+        let candidates = kept.map(|_| self.candidates(&question, sentences));
+        if let Some(again) = self.read(&question, sentences, chance)? {
+            self.ask(&again, sentences, sampling.depth(self.rules.alphabet, never))?;
+            if let Some(still) = self.read(&again, sentences, chance)? {
+                return Err(ChanceError::NoCandidate(still.rows[0]).into());
+            }
         }
+        candidates.map_or(Ok(()), |candidates| self.restrict(candidates, live, sentences))
+    }
+
+    /// All tokens that were answered for the hypotheses of each context.
+    fn candidates(
+        &self,
+        question: &Question,
+        sentences: &[Sentence],
+    ) -> BTreeMap<usize, Candidates> {
+        let mut all: BTreeMap<usize, Candidates> = BTreeMap::new();
+        let mut start = 0;
+        for draft in question.rows.iter().map(|&i| &self.drafts[i]) {
+            let end = start + draft.tokens.len();
+            let own = all.entry(sentences[draft.start.sentence].context).or_default();
+            for answer in (start..end).filter_map(|at| self.answers.at(at)) {
+                // Behind a shortlist follows what is impossible.
+                let possible = answer.iter().filter(|one| one.log_prob > f64::NEG_INFINITY);
+                own.tokens.extend(possible.clone().map(|one| one.token));
+                own.share = own.share.max(possible.map(|one| one.log_prob.exp()).sum());
+            }
+            start = end;
+        }
+        all
+    }
+
+    /// Lets candidates and what was picked compete alone.
+    ///
+    /// They share out the probability of all among them. A model that learnt with label smoothing keeps some for every other token, wherever it
+    /// is, and scores of restricted steps would be better than those of the first by that: it is set aside again, as much as was left where
+    /// the model was surest.
+    fn restrict(
+        &mut self,
+        mut candidates: BTreeMap<usize, Candidates>,
+        live: &[usize],
+        sentences: &[Sentence],
+    ) -> Result<(), DecodeError<D::Error>> {
+        for draft in live.iter().map(|&i| &self.drafts[i]) {
+            let context = sentences[draft.start.sentence].context;
+            candidates.entry(context).or_default().tokens.extend(draft.predicted());
+        }
+        for (context, Candidates { mut tokens, share }) in candidates {
+            tokens.sort_unstable();
+            tokens.dedup();
+            self.denoiser.restrict(context, &tokens).map_err(DecodeError::Denoiser)?;
+            let share = if share > 0.0 { share.min(1.0).ln() } else { 0.0 };
+            self.shares.insert(context, share);
+        }
+        Ok(())
     }
 
     fn ask(
@@ -228,6 +294,7 @@ impl<'a, D: Denoiser> Run<'a, D> {
     fn read<C: Chance>(
         &mut self,
         question: &Question,
+        sentences: &[Sentence],
         chance: &mut C,
     ) -> Result<Option<Question>, DecodeError<D::Error>> {
         let sampling = self.rules.settings.sampling();
@@ -236,12 +303,15 @@ impl<'a, D: Denoiser> Run<'a, D> {
         let mut start = 0;
         for &i in &question.rows {
             let draft = &mut self.drafts[i];
+            let context = sentences[draft.start.sentence].context;
+            let share = self.shares.get(&context).copied().unwrap_or(0.0);
             let end = start + draft.tokens.len();
             let mut missing = Vec::new();
             for at in (start..end).filter(|&at| question.wanted[at]) {
                 let candidates = self.answers.at(at).ok_or(DecodeError::NoAnswer(at))?;
                 match self.picker.pick(&sampling, candidates, never, i, chance)? {
-                    Some(picked) => {
+                    Some(mut picked) => {
+                        picked.log_prob += share;
                         let approval = self.answers.approval(at);
                         draft.predict(&self.rules, at - start, picked, candidates, approval);
                     }

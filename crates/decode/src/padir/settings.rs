@@ -14,6 +14,9 @@ use crate::settings::{MAX_HYPOTHESES, MAX_LENGTH, MAX_STEPS, SettingsError, boun
 /// lengths is a constant, over which any tilt wins in the end.
 const SPARE_LENGTHS: usize = 2;
 
+/// Most candidates of a position that may be kept: as many as engines find without looking at all logits one by one.
+const MAX_CANDIDATES: usize = 32;
+
 /// How to refine. The default is the paper's (four steps, five lengths, stutter dropped) with its traps
 /// mended, see [`Procedure`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +29,10 @@ pub struct Settings {
     /// Steps, the first ones, of which drafts will do: an engine that computes in f32 may take them in 8 bits. Nothing ends with a
     /// draft, and the last step never is one, so that what is returned was predicted and scored in full precision.
     pub draft_steps: usize,
+    /// After the first step only those tokens compete that were among so many of the most probable ones at any position of any
+    /// hypothesis of their sentence; none means all. Logits of the other steps then cost next to nothing, and what nobody thought of in
+    /// the first step seldom wins in a later one.
+    pub candidates: Option<usize>,
     /// How many of the most probable lengths are tried.
     pub lengths: usize,
     /// β: the lengths that are tried, and the two most probable after them, are ranked by ln p(n) + β·n, so that above 0 longer ones are
@@ -249,6 +256,7 @@ impl Default for Settings {
             procedure: Procedure::default(),
             steps: 4,
             draft_steps: 0,
+            candidates: None,
             lengths: 5,
             length_tilt: 0.0,
             length_share: 1.0,
@@ -302,6 +310,7 @@ impl Settings {
         Self {
             procedure: Procedure::Paper,
             draft_steps: 0,
+            candidates: None,
             length_tilt: 0.0,
             length_share: 1.0,
             enough: None,
@@ -369,6 +378,9 @@ impl Settings {
             return Err(SettingsError::TooMany { count });
         }
         counted("stutter_phrase", self.stutter_phrase, MAX_LENGTH, "from 1 to 65536")?;
+        if let Some(candidates) = self.candidates {
+            counted("candidates", candidates, MAX_CANDIDATES, "from 1 to 32")?;
+        }
         let odd = !self.beam_length.is_multiple_of(2);
         bounded("beam_length", self.beam_length as f64, odd, "odd")?;
         let length = self.max_length;
@@ -435,12 +447,18 @@ impl Settings {
         if self.input == Input::Hidden && self.wanted != Wanted::All {
             return Err(SettingsError::HiddenAndWanted);
         }
+        let looks_at_all =
+            !self.sampling().is_cold() || self.replacement == Replacement::Accumulated;
+        if self.candidates.is_some() && looks_at_all {
+            return Err(SettingsError::CandidatesOfAll);
+        }
         if self.input == Input::Hidden && self.draft_steps > 0 {
             return Err(SettingsError::HiddenAndDrafts);
         }
         if self.procedure == Procedure::Paper {
             let extras = [
                 ("draft_steps", self.draft_steps > 0),
+                ("candidates", self.candidates.is_some()),
                 ("length_tilt", self.length_tilt != 0.0),
                 ("length_share", self.length_share < 1.0),
                 ("enough", self.enough.is_some()),
@@ -526,6 +544,12 @@ mod tests {
             (Settings { length_share: 0.5, ..paper() }, "`length_share`"),
             (Settings { draft_steps: 1, ..paper() }, "`draft_steps` is not part"),
             (Settings { stutter_phrase: 0, ..default() }, "`stutter_phrase` is 0"),
+            (Settings { candidates: Some(0), ..default() }, "`candidates` is 0"),
+            (Settings { candidates: Some(4), ..paper() }, "`candidates` is not part"),
+            (
+                Settings { candidates: Some(4), temperature: 1.0, ..default() },
+                "`candidates` leaves",
+            ),
             (Settings { stutter_phrase: 2, ..paper() }, "`stutter_phrase` is not part"),
             (Settings { length_tilt: f64::INFINITY, ..default() }, "`length_tilt` is inf"),
             (Settings { length_tilt: 0.5, ..paper() }, "`length_tilt` is not part"),
