@@ -93,7 +93,7 @@ struct Run<'a, D> {
     drafts: Vec<Draft>,
     answers: Answers,
     picker: Picker,
-    /// Of each context in which only candidates of the first step compete, ln of the share that all others have nevertheless left them.
+    /// Of each context in which only candidates of the first step compete, ln of the share of probability that is theirs.
     shares: BTreeMap<usize, f64>,
 }
 
