@@ -132,7 +132,7 @@ impl Continuer for Session {
         step(engine, work, memory, growth, bias, x);
         work.normalise(x, &stack.norm, engine.epsilon());
         let context = |row: usize| growth.contexts[row];
-        shortlists.answer(engine, work, rows.len(), context, depth, answers);
+        shortlists.answer(engine, work, false, rows.len(), context, depth, answers);
         Ok(())
     }
 }

@@ -80,11 +80,13 @@ impl Shortlists {
         self.lists.get(context).filter(|list| list.used)
     }
 
-    /// The best candidates of each state, row after row. `context(row)` is whose a row is.
+    /// The best candidates of each state, row after row. `context(row)` is whose a row is. Of a draft, those of 8 bits.
+    #[expect(clippy::too_many_arguments, reason = "one operation with all that it reads")]
     pub(crate) fn answer(
         &self,
         engine: &Inner,
         work: &mut Work,
+        draft: bool,
         rows: usize,
         context: impl Fn(usize) -> usize,
         depth: usize,
@@ -94,6 +96,7 @@ impl Shortlists {
         let Work { tools, best, normed, .. } = work;
         let (head, scale) = engine.head();
         let mut run = |rows: Range<usize>, head: &Packed, tokens: Option<&[TokenId]>| {
+            let head = if draft { head.coarse() } else { head };
             let states = &normed[rows.start * d..rows.end * d];
             let answers = &mut answers[rows.start * depth..rows.end * depth];
             best.run(tools, head, scale, states, depth, tokens, answers);

@@ -1,7 +1,8 @@
 //! The parallel decoder: all wanted positions of all rows at once.
 //!
 //! Rows of which nothing is wanted are not computed at all, and in the last layer only wanted positions are, beyond the keys and values
-//! that they look at. Both leave every answer as it is. Drafts run through layers of 8 bits, with the rest of the network in full precision.
+//! that they look at. Both leave every answer as it is. Drafts run through layers of 8 bits and are answered from the output layer's twin of 8
+//! bits; the rest of the network is in full precision.
 
 use padir_base::TokenId;
 use padir_base::denoise::{Answers, Denoiser, Query};
@@ -149,7 +150,8 @@ impl Denoiser for Session {
         decode(engine, work, memory, plan, bias, x);
         work.normalise(&plan.chosen[..rows * engine.config.d_model], &stack.norm, engine.epsilon());
         let context = |row: usize| plan.contexts[row] as usize;
-        shortlists.answer(engine, work, rows, context, depth, answers.candidates_mut());
+        let draft = plan.draft;
+        shortlists.answer(engine, work, draft, rows, context, depth, answers.candidates_mut());
         if let Some(rejecter) = &engine.weights.rejecter {
             approve(work, rejecter, rows, answers.approvals_mut());
         }

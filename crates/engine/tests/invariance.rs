@@ -176,8 +176,14 @@ fn sessions_share_engine_and_threads() {
 /// In f32 a draft is nearly the answer and not quite, so it was computed otherwise; in 8 bits it is the answer.
 #[test]
 fn a_draft_is_nearly_the_answer() {
-    for precision in [Precision::F32, Precision::Int8] {
-        let config = ModelConfig::preset(Preset::Tiny, VOCABULARY, DecoderKind::Parallel);
+    let cases = [
+        (Precision::F32, VOCABULARY),
+        (Precision::F32, MANY),
+        (Precision::Int8, VOCABULARY),
+        (Precision::Int8, MANY),
+    ];
+    for (precision, vocabulary) in cases {
+        let config = ModelConfig::preset(Preset::Tiny, vocabulary, DecoderKind::Parallel);
         let engine = Model::random(&config, 5).engine(precision);
         let mut stream = Seed(5).stream(Purpose::Synthesis, 1);
         let sources = vec![tokens(&mut stream, 9)];

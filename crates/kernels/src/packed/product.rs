@@ -104,6 +104,14 @@ impl Packed {
         }
     }
 
+    /// The twin in 8 bits that it is searched by; itself, if it has none.
+    pub fn coarse(&self) -> &Self {
+        match self {
+            Self::Screened(matrix) => matrix.coarse(),
+            Self::Single(_) | Self::Byte(_) => self,
+        }
+    }
+
     /// Row j of W.
     ///
     /// # Panics
