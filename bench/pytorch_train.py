@@ -392,6 +392,8 @@ class Network:
     def parallel_loss(self, source, target, given):
         """Stages of X -> logits -> argmax -> X, the encoder once: its masks are the same in all stages."""
         settings = self.config.padir
+        if settings.get("rejecter", False):
+            raise SystemExit("a rejecter is not part of this peer: train without `model.rejecter`")
         given = self.corrupt(target) if given is None else given
         source = F.pad(source, (1, 0), value=settings.get("length_token_id", self.config.vocab_size - 3))
         from_source, from_given = self.embed(source, given)

@@ -252,12 +252,12 @@ pub trait Denoiser {
     }
 
     /// From now on only these tokens compete for the positions of a context, and share out its probability among them, if that
-    /// spares the denoiser something; it may as well go on with all of them.
+    /// spares the denoiser something; with `None` as before. Says whether it is so: a denoiser may as well go on with all of them.
     ///
     /// # Errors
     /// If a token or the context lies outside of what the model knows, or there is no token.
-    fn restrict(&mut self, _context: usize, _tokens: &[TokenId]) -> Result<(), Self::Error> {
-        Ok(())
+    fn restrict(&mut self, _: usize, _: Option<&[TokenId]>) -> Result<bool, Self::Error> {
+        Ok(false)
     }
 
     /// Whether it says of its answers how probably they are right, in [`Answers::approvals_mut`].

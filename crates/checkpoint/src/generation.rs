@@ -152,7 +152,28 @@ impl GenerationConfig {
     pub fn from_json(text: &str, config: &ModelConfig) -> Result<Self, ConfigError> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| ConfigError::Syntax(error.to_string()))?;
-        Self::read(value, Self::default_of(config))
+        let found = Self::read(value, Self::default_of(config))?;
+        found.check_against(config)?;
+        Ok(found)
+    }
+
+    /// Refuses what the model has not learnt.
+    fn check_against(&self, config: &ModelConfig) -> Result<(), ConfigError> {
+        let (Method::Refine(refinement), Some(parallel)) = (self.method, config.parallel()) else {
+            return Ok(());
+        };
+        let refuse = |key: &str, found: &str, wanted: &str| {
+            let (key, found) = (format!("padir.{key}"), format!("{found:?}"));
+            Err(ConfigError::Value { key, found, wanted: wanted.to_owned() })
+        };
+        if matches!(refinement.rejecter, Rejecter::Learned { .. }) && !parallel.rejecter {
+            return refuse("rejecter.rule", "learned", "another one: the model has no rejecter");
+        }
+        let numbered = refinement.initial == InitialTokens::NumberedMask;
+        if numbered && config.symbols.numbered_masks().is_empty() {
+            return refuse("initial", "numbered-mask", "another: there are no masks by position");
+        }
+        Ok(())
     }
 
     /// The content of the `generation_config.json` of a model.
@@ -332,10 +353,32 @@ impl Method {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Preset;
+    use crate::config::{Decoder, Preset};
 
+    /// Of the parallel ones, some that have learnt all there is to learn.
     fn model(kind: DecoderKind) -> ModelConfig {
-        ModelConfig::preset(Preset::Tiny, 300, kind)
+        let mut config = ModelConfig::preset(Preset::Tiny, 300, kind);
+        if let Decoder::Parallel(parallel) = &mut config.decoder {
+            parallel.rejecter = true;
+        }
+        config
+    }
+
+    #[test]
+    fn what_a_model_has_not_learnt_is_refused() {
+        let mut plain = ModelConfig::preset(Preset::Tiny, 300, DecoderKind::Parallel);
+        plain.symbols.mask = None;
+        let cases = [
+            (r#"{"rejecter": {"rule": "learned"}}"#, "`padir.rejecter.rule` is \"learned\""),
+            (r#"{"initial": "numbered-mask"}"#, "`padir.initial` is \"numbered-mask\""),
+        ];
+        for (ours, expected) in cases {
+            let text = format!(r#"{{"padir": {ours}}}"#);
+            let error = GenerationConfig::from_json(&text, &plain).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+            let learnt = model(DecoderKind::Parallel);
+            assert!(GenerationConfig::from_json(&text, &learnt).is_ok(), "{text}");
+        }
     }
 
     #[test]

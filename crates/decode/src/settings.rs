@@ -60,12 +60,6 @@ pub enum SettingsError {
     /// Hidden input and a rule of its own about what is predicted.
     #[error("with hidden input the hidden positions are predicted; `wanted` must be \"all\"")]
     HiddenAndWanted,
-    /// Candidates for what looks at all tokens.
-    #[error(
-        "`candidates` leaves few tokens after the first step, but sampling and accumulated \
-         replacements look at all of them"
-    )]
-    CandidatesOfAll,
     /// Hidden input keeps what a draft predicted.
     #[error("with hidden input what is not hidden stays as predicted; `draft_steps` must be 0")]
     HiddenAndDrafts,

@@ -21,22 +21,32 @@ struct Shortlist {
     head: Packed,
 }
 
-/// The shortlists of all contexts.
+/// The share of all tokens from which on a shortlist of the moment spares nothing: all logits are computed in 8 bits first, a few are not.
+const HARDLY_SHORT: usize = 4;
+
+/// The shortlists of all contexts: what users ask for, and what decoders narrow it to for a while.
 #[derive(Debug, Default)]
 pub(crate) struct Shortlists {
+    lists: Lists,
+    narrowed: Lists,
+}
+
+/// A shortlist for each context.
+#[derive(Debug, Default)]
+struct Lists {
     lists: Vec<Shortlist>,
     any: bool,
 }
 
-impl Shortlists {
+impl Lists {
     /// All tokens compete again.
-    pub(crate) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.lists.iter_mut().for_each(|list| list.used = false);
         self.any = false;
     }
 
     /// Sets or clears that of a context.
-    pub(crate) fn set(
+    fn set(
         &mut self,
         engine: &Inner,
         context: usize,
@@ -79,8 +89,43 @@ impl Shortlists {
     fn of(&self, context: usize) -> Option<&Shortlist> {
         self.lists.get(context).filter(|list| list.used)
     }
+}
 
-    /// The best candidates of each state, row after row. `context(row)` is whose a row is. Of a draft, those of 8 bits.
+impl Shortlists {
+    /// All tokens compete again.
+    pub(crate) fn clear(&mut self) {
+        self.lists.clear();
+        self.narrowed.clear();
+    }
+
+    /// Sets or clears that of a context.
+    pub(crate) fn set(
+        &mut self,
+        engine: &Inner,
+        context: usize,
+        tokens: Option<&[TokenId]>,
+    ) -> Result<(), EngineError> {
+        self.lists.set(engine, context, tokens)
+    }
+
+    /// Lets some of a context's tokens compete alone until this is taken back; says whether they do, for nothing is gained if they are many.
+    pub(crate) fn narrow(
+        &mut self,
+        engine: &Inner,
+        context: usize,
+        tokens: Option<&[TokenId]>,
+    ) -> Result<bool, EngineError> {
+        let all = self.lists.of(context).map_or(engine.vocabulary(), |list| list.tokens.len());
+        let tokens = tokens.filter(|tokens| HARDLY_SHORT * tokens.len() <= all);
+        self.narrowed.set(engine, context, tokens)?;
+        Ok(tokens.is_some())
+    }
+
+    fn of(&self, context: usize) -> Option<&Shortlist> {
+        self.narrowed.of(context).or_else(|| self.lists.of(context))
+    }
+
+    /// The best candidates of each state, row after row. `context(row)` is whose a row is. Of a draft, those of the twin in 8 bits, if there is one.
     #[expect(clippy::too_many_arguments, reason = "one operation with all that it reads")]
     pub(crate) fn answer(
         &self,
@@ -104,7 +149,7 @@ impl Shortlists {
                 answers.chunks_exact_mut(depth).for_each(|a| fill_up(a, tokens));
             }
         };
-        if !self.any {
+        if !self.lists.any && !self.narrowed.any {
             return run(0..rows, head, None);
         }
         let mut from = 0;

@@ -121,8 +121,13 @@ impl Denoiser for Session {
         self.engine.inner.weights.drafts.is_some()
     }
 
-    fn restrict(&mut self, context: usize, tokens: &[TokenId]) -> Result<(), EngineError> {
-        self.set_shortlist(context, Some(tokens))
+    fn restrict(
+        &mut self,
+        context: usize,
+        tokens: Option<&[TokenId]>,
+    ) -> Result<bool, EngineError> {
+        self.memory.check(context)?;
+        self.shortlists.narrow(&self.engine.inner, context, tokens)
     }
 
     fn approves(&self) -> bool {

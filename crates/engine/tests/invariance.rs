@@ -6,7 +6,7 @@ mod common;
 use common::{MANY, Model, Row, VOCABULARY, ask, ask_as, configs, configs_of, session, tokens};
 use padir_base::TokenId;
 use padir_base::continuation::{Advance, Continuer};
-use padir_base::denoise::Candidate;
+use padir_base::denoise::{Candidate, Denoiser};
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{DecoderKind, ModelConfig, Preset};
 use padir_engine::{Engine, Isa, Precision, Session};
@@ -197,8 +197,50 @@ fn a_draft_is_nearly_the_answer() {
             continue;
         }
         assert_ne!(draft, exact);
+        // All logits are in 8 bits, then: those that are kept whole for many candidates, and those that are not.
+        let deep = ask_as(&mut session, &rows, 40, true).unwrap().concat();
+        let first: Vec<Candidate> = deep.iter().map(|candidates| candidates[0]).collect();
+        let close = |a: &Candidate, b: &Candidate| (a.log_prob - b.log_prob).abs() < 1e-6;
+        assert!(draft.iter().zip(&first).all(|(a, b)| a.token == b.token && close(a, b)));
         let near = |(a, b): &(&Candidate, &Candidate)| (a.log_prob - b.log_prob).abs() < 0.2;
         let close = exact.iter().zip(&draft).filter(near).count();
         assert!(10 * close >= 9 * exact.len(), "{close} of {}", exact.len());
+    }
+}
+
+/// Who competes for a while does so in its context alone, and what was before comes back.
+#[test]
+fn narrowing_is_taken_back() {
+    for precision in [Precision::F32, Precision::Int8] {
+        let config = ModelConfig::preset(Preset::Tiny, MANY, DecoderKind::Parallel);
+        let engine = Model::random(&config, 5).engine(precision);
+        let mut stream = Seed(5).stream(Purpose::Synthesis, 1);
+        let sources = vec![tokens(&mut stream, 9), tokens(&mut stream, 5)];
+        let mut rows = [Row::random(&mut stream, 20, 1), Row::random(&mut stream, 7, 1)];
+        rows[1].context = 1;
+        let mut session = session(&engine, 2, &sources);
+        let before = ask(&mut session, &rows, 3);
+        let few: Vec<TokenId> = (20..60).map(TokenId).collect();
+        assert!(session.restrict(0, Some(&few)).unwrap());
+        let narrow = ask(&mut session, &rows, 3);
+        let listed = |answers: &[Vec<Candidate>], list: &[TokenId]| {
+            answers.iter().flatten().all(|candidate| list.contains(&candidate.token))
+        };
+        assert!(listed(&narrow[0], &few) && !listed(&before[0], &few));
+        assert_eq!(narrow[1], before[1], "another context");
+        assert!(!session.restrict(0, None).unwrap());
+        assert_eq!(ask(&mut session, &rows, 3), before);
+
+        let own: Vec<TokenId> = (10..300).map(TokenId).collect();
+        session.set_shortlist(0, Some(&own)).unwrap();
+        let shortlisted = ask(&mut session, &rows, 3);
+        assert!(!session.restrict(0, Some(&own[1..])).unwrap(), "hardly fewer");
+        assert_eq!(ask(&mut session, &rows, 3), shortlisted);
+        assert!(session.restrict(0, Some(&few)).unwrap());
+        assert!(listed(&ask(&mut session, &rows, 3)[0], &few));
+        session.restrict(0, None).unwrap();
+        assert_eq!(ask(&mut session, &rows, 3), shortlisted, "the user's list stays");
+        assert!(session.restrict(9, Some(&few)).is_err(), "there is no such context");
+        assert!(session.restrict(0, Some(&[TokenId(4000)])).is_err());
     }
 }

@@ -242,6 +242,16 @@ fn doubt_and_masks_by_position_reach_the_decoder() {
         let nothing = first(precision, "rejecter.below=0.0");
         assert_eq!(nothing["rejected"].as_array().unwrap().len(), 0, "{nothing}");
     }
+    let keep = |model: &str| {
+        let set = ["--set", "rejecter.rule=learned", "--output", "kept"];
+        house.run_any(&[&["quantize", model][..], &set].concat(), b"")
+    };
+    assert!(keep("doubting").status.success());
+    let kept = fs::read_to_string(house.path("kept/generation_config.json")).unwrap();
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["padir"]["rejecter"], serde_json::json!({"rule": "learned", "below": 0.5}));
+    let refused = text(&keep("padir").stderr);
+    assert!(refused.contains("the model has no rejecter"), "{refused}");
     let asked = [&["--model", "padir", "one"][..], &learned("rejecter.below=0.5")].concat();
     let refused = house.fail(&asked, b"").1;
     assert!(refused.contains("it has no rejecter"), "{refused}");

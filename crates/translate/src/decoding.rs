@@ -103,6 +103,12 @@ impl Decoding {
         }
     }
 
+    /// Whether what the model believes to be wrong is rejected.
+    pub(crate) fn doubts(&self) -> bool {
+        let Self::Refine(how) = self else { return false };
+        matches!(how.rejecter, padir::Rejecter::Learned { .. })
+    }
+
     /// How much room a source token takes, if one of a single hypothesis and few candidates takes 1.
     pub(crate) fn cost(&self, vocabulary: usize) -> usize {
         // Sampling looks at all tokens unless it is limited, and so do sums over steps.
@@ -111,7 +117,9 @@ impl Decoding {
             Self::Refine(how) => {
                 let tried = how.lengths.saturating_mul(how.beam_length);
                 let all = all(how.sampling()) || how.replacement == padir::Replacement::Accumulated;
-                (tried.saturating_mul(how.parallel_decodes), all)
+                // Candidates have rows of the output layer of their own.
+                let kept = if how.candidates.is_some() { 2 } else { 1 };
+                (tried.saturating_mul(how.parallel_decodes).saturating_mul(kept), all)
             }
             Self::Beam(beam) => (beam.num_beams, false),
             Self::Sample(sample) => (sample.samples, all(sample.sampling)),
@@ -142,7 +150,10 @@ impl Decoding {
 }
 
 /// Puts a value where a dotted key points to.
-fn assign(json: &mut Value, key: &str, value: &str) -> Result<(), DecodingError> {
+///
+/// # Errors
+/// If there is no such place.
+pub fn assign(json: &mut Value, key: &str, value: &str) -> Result<(), DecodingError> {
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     let mut place = json;
     let mut names = key.split('.').peekable();

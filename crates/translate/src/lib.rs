@@ -12,7 +12,7 @@ pub mod split;
 mod translation;
 mod translator;
 
-pub use decoding::{Decoding, symbols_of};
+pub use decoding::{Decoding, assign, symbols_of};
 pub use error::{DecodingError, TranslateError};
 pub use observer::{Place, Watcher};
 pub use translation::{Alternative, Translation};

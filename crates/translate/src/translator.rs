@@ -8,7 +8,7 @@ use padir_base::TokenId;
 use padir_checkpoint::{
     Checkpoint, DecoderKind, GenerationConfig, ModelConfig, SENTENCEPIECE, TOKENIZER,
 };
-use padir_decode::{DecodeError, Hypothesis, autoregression, padir};
+use padir_decode::{DecodeError, Hypothesis, SettingsError, autoregression, padir};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
@@ -162,6 +162,10 @@ impl Translator {
             return Err(TranslateError::WrongMethod { asked, needed, found });
         }
         decoding.check().map_err(DecodeError::Settings)?;
+        let rejecter = self.config().parallel().is_some_and(|parallel| parallel.rejecter);
+        if decoding.doubts() && !rejecter {
+            return Err(DecodeError::Settings(SettingsError::NoRejecter).into());
+        }
         self.decoding = decoding;
         Ok(())
     }

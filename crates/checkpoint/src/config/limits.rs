@@ -87,7 +87,8 @@ pub enum ConfigProblem {
     /// No masks by position.
     #[error(
         "`padir.initial` is \"numbered-mask\", but between the pieces and `padir.mask_token_id` there \
-         are no sentinels for positions: the vocabulary needs at least four"
+         are no sentinels for positions, or `padir.length_token_id` is one of them: a vocabulary needs \
+         at least four sentinels"
     )]
     NoNumberedMask,
     /// Random tokens out of nothing.
@@ -221,7 +222,9 @@ impl Problems {
             let needed_by = "`padir.initial` \"mask\"";
             self.0.push(ConfigProblem::NoId { key: "padir.mask_token_id", needed_by });
         }
-        if parallel.initial == InitialTokens::NumberedMask && symbols.numbered_masks().is_empty() {
+        let masks = symbols.numbered_masks();
+        let taken = symbols.length.is_some_and(|length| masks.contains(&length.0));
+        if parallel.initial == InitialTokens::NumberedMask && (masks.is_empty() || taken) {
             self.0.push(ConfigProblem::NoNumberedMask);
         }
     }

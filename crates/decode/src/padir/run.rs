@@ -93,7 +93,8 @@ struct Run<'a, D> {
     drafts: Vec<Draft>,
     answers: Answers,
     picker: Picker,
-    /// Of each context in which only candidates of the first step compete, ln of the share of probability that is theirs.
+    /// Of each context in which only candidates of the first step compete, ln of the share of probability that is theirs. What
+    /// a denoiser does not restrict has 0: all compete.
     shares: BTreeMap<usize, f64>,
 }
 
@@ -134,10 +135,10 @@ impl<'a, D: Denoiser> Run<'a, D> {
         self.rules.told = observer.listens();
         if let Some(enough) = self.rules.settings.enough {
             self.sentences().for_each(let_others_wait);
-            self.steps(sentences, chance, observer)?;
+            self.turn(sentences, chance, observer)?;
             self.sentences().for_each(|drafts| begin_others_unless(enough, drafts));
         }
-        self.steps(sentences, chance, observer)?;
+        self.turn(sentences, chance, observer)?;
         let mut lists = vec![Vec::new(); sentences.len()];
         for draft in self.drafts.into_iter().filter(|draft| draft.status == Status::Finished) {
             lists[draft.start.sentence].push(draft.finish(&self.rules));
@@ -151,6 +152,20 @@ impl<'a, D: Denoiser> Run<'a, D> {
     /// The hypotheses of each sentence, those of the most probable length first.
     fn sentences(&mut self) -> impl Iterator<Item = &mut [Draft]> {
         self.drafts.chunk_by_mut(|a, b| a.start.sentence == b.start.sentence)
+    }
+
+    /// Takes all steps that live hypotheses need, and lets all tokens compete again.
+    fn turn<C: Chance, O: Observer>(
+        &mut self,
+        sentences: &[Sentence],
+        chance: &mut C,
+        observer: &mut O,
+    ) -> Result<(), DecodeError<D::Error>> {
+        let outcome = self.steps(sentences, chance, observer);
+        for context in std::mem::take(&mut self.shares).into_keys() {
+            self.denoiser.restrict(context, None).map_err(DecodeError::Denoiser)?;
+        }
+        outcome
     }
 
     /// Takes all steps that live hypotheses need.
@@ -211,8 +226,8 @@ impl<'a, D: Denoiser> Run<'a, D> {
             _ => sampling.depth(self.rules.alphabet, never),
         };
         let more_to_come = self.rules.step < self.rules.settings.steps;
-        let unrestricted = self.shares.is_empty();
-        let kept = self.rules.settings.candidates.filter(|_| unrestricted && more_to_come);
+        let kept = self.rules.settings.kept_candidates();
+        let kept = kept.filter(|_| self.rules.step == 1 && more_to_come);
         self.ask(&question, sentences, depth.max(kept.unwrap_or(0)))?;
         let candidates = kept.map(|_| self.candidates(&question, sentences));
         if let Some(again) = self.read(&question, sentences, chance)? {
@@ -264,8 +279,9 @@ impl<'a, D: Denoiser> Run<'a, D> {
         for (context, Candidates { mut tokens, share }) in candidates {
             tokens.sort_unstable();
             tokens.dedup();
-            self.denoiser.restrict(context, &tokens).map_err(DecodeError::Denoiser)?;
-            let share = if share > 0.0 { share.min(1.0).ln() } else { 0.0 };
+            let restricted = self.denoiser.restrict(context, Some(&tokens));
+            let restricted = restricted.map_err(DecodeError::Denoiser)?;
+            let share = if restricted && share > 0.0 { share.min(1.0).ln() } else { 0.0 };
             self.shares.insert(context, share);
         }
         Ok(())

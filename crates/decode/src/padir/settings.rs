@@ -27,11 +27,12 @@ pub struct Settings {
     /// Most steps T.
     pub steps: usize,
     /// Steps, the first ones, of which drafts will do: an engine that computes in f32 may take them in 8 bits. Nothing ends with a
-    /// draft, and the last step never is one, so that what is returned was predicted and scored in full precision.
+    /// draft, and the last step never is one, so that what is returned was predicted in full precision.
     pub draft_steps: usize,
     /// After the first step only those tokens compete that were among so many of the most probable ones at any position of any
-    /// hypothesis of their sentence; none means all. Logits of the other steps then cost next to nothing, and what nobody thought of in
-    /// the first step seldom wins in a later one.
+    /// hypothesis of their sentence (or of another one of the same context); none means all. Logits of the other steps then cost next to
+    /// nothing, and what nobody thought of in the first step seldom wins in a later one. Without effect where samples or accumulated
+    /// replacements need the probabilities of all tokens.
     pub candidates: Option<usize>,
     /// How many of the most probable lengths are tried.
     pub lengths: usize,
@@ -160,7 +161,8 @@ pub enum Rejecter {
         /// Between 0 and 1.
         share: f64,
     },
-    /// Those of which the model itself, which has learnt to tell, believes that they are wrong.
+    /// Those of which the model itself, which has learnt to tell, believes that they are wrong. It judges the most probable token of all at
+    /// a position; another one that is picked by chance or from a shortlist shares its fate.
     Learned {
         /// Rejected is what is right with a lower probability than this.
         #[serde(default = "half")]
@@ -339,7 +341,7 @@ impl Settings {
         Self {
             procedure: Procedure::Corrected,
             draft_steps: if self.input == Input::Visible { 2 } else { 0 },
-            candidates: if self.looks_at_all() { None } else { Some(16) },
+            candidates: Some(16),
             prune: Prune::Share { share: 0.5 },
             prune_penalty: Some(self.length_penalty.unwrap_or(0.0) + 3.0),
             halt: Halt::Confident { min_log_prob: -0.2 },
@@ -356,9 +358,11 @@ impl Settings {
         }
     }
 
-    /// Whether probabilities of all tokens are needed.
-    fn looks_at_all(&self) -> bool {
-        !self.sampling().is_cold() || self.replacement == Replacement::Accumulated
+    /// How many candidates of a position compete after the first step; none where probabilities of all tokens are needed.
+    pub(super) fn kept_candidates(&self) -> Option<usize> {
+        let looks_at_all =
+            !self.sampling().is_cold() || self.replacement == Replacement::Accumulated;
+        self.candidates.filter(|_| !looks_at_all)
     }
 
     /// How tokens are picked.
@@ -454,9 +458,6 @@ impl Settings {
         if self.input == Input::Hidden && self.wanted != Wanted::All {
             return Err(SettingsError::HiddenAndWanted);
         }
-        if self.candidates.is_some() && self.looks_at_all() {
-            return Err(SettingsError::CandidatesOfAll);
-        }
         if self.input == Input::Hidden && self.draft_steps > 0 {
             return Err(SettingsError::HiddenAndDrafts);
         }
@@ -506,9 +507,9 @@ mod tests {
         assert_eq!((fast.prune, fast.prune_penalty), (Prune::Share { share: 0.5 }, Some(5.0)));
         assert_eq!(fast.halt, Halt::Confident { min_log_prob: -0.2 });
         assert_eq!((fast.draft_steps, Settings::mask_predict(4).fast().draft_steps), (2, 0));
-        assert_eq!(fast.candidates, Some(16));
+        assert_eq!((fast.candidates, fast.kept_candidates()), (Some(16), Some(16)));
         let drawn = Settings { temperature: 1.0, ..own.clone() }.fast();
-        assert_eq!((drawn.candidates, drawn.check()), (None, Ok(())), "chance looks at all tokens");
+        assert_eq!(drawn.kept_candidates(), None, "chance looks at all tokens");
         let exact = Settings { stutter_phrase: 3, ..fast }.exactly_as_in_the_paper();
         assert_eq!(exact, Settings { procedure: Procedure::Paper, ..own });
     }
@@ -554,10 +555,6 @@ mod tests {
             (Settings { stutter_phrase: 0, ..default() }, "`stutter_phrase` is 0"),
             (Settings { candidates: Some(0), ..default() }, "`candidates` is 0"),
             (Settings { candidates: Some(4), ..paper() }, "`candidates` is not part"),
-            (
-                Settings { candidates: Some(4), temperature: 1.0, ..default() },
-                "`candidates` leaves",
-            ),
             (Settings { stutter_phrase: 2, ..paper() }, "`stutter_phrase` is not part"),
             (Settings { length_tilt: f64::INFINITY, ..default() }, "`length_tilt` is inf"),
             (Settings { length_tilt: 0.5, ..paper() }, "`length_tilt` is not part"),

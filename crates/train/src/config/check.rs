@@ -1,6 +1,6 @@
 //! What no section can know alone: whether settings fit each other and the vocabulary.
 
-use padir_checkpoint::{ConfigProblem, ModelConfig};
+use padir_checkpoint::{ConfigProblem, InitialTokens, ModelConfig};
 use padir_text::vocab::Vocabulary;
 
 use super::section::{Files, Report};
@@ -11,6 +11,7 @@ pub(super) fn check(config: &Config, report: &Report) {
     check_end(config, report);
     check_metric(config, report);
     check_lengths(config, report);
+    check_start(config, report);
     if report.files == Files::Required && config.data.vocabulary.is_file() {
         match Vocabulary::load(&config.data.vocabulary) {
             Ok(vocabulary) => check_vocabulary(config, &vocabulary, report),
@@ -95,6 +96,21 @@ fn check_lengths(config: &Config, report: &Report) {
                 "`batch.max_target` is {longest}, but `model.max_positions` is {}",
                 parallel.max_positions
             ),
+        );
+    }
+}
+
+/// What decoding starts from must have been seen.
+fn check_start(config: &Config, report: &Report) {
+    let (Some(parallel), Objective::Padir(padir)) = (config.model.parallel, &config.objective.kind)
+    else {
+        return;
+    };
+    if parallel.initial != InitialTokens::Random && !padir.corruption.masks() {
+        report.complain(
+            "model.initial",
+            "decoding is to start from masks, but `objective.corruption` makes none: lower its \
+             `random_prob`, and what is neither kept nor random is masked",
         );
     }
 }

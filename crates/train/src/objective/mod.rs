@@ -83,7 +83,7 @@ pub struct Tally {
     pub lengths: u64,
     /// Those that are right.
     pub lengths_right: u64,
-    /// The loss of the rejecter.
+    /// The loss of the rejecter over all stages.
     #[serde(default)]
     pub rejecter_loss: f64,
     /// Predictions of the last stage that it judged.
@@ -136,6 +136,11 @@ impl Tally {
         (self.judged > 0).then(|| self.judged_right as f64 / self.judged as f64)
     }
 
+    /// The loss of the rejecter per target token.
+    pub fn mean_rejecter(&self) -> f64 {
+        self.rejecter_loss / self.tokens as f64
+    }
+
     fn of(pairs: &Pairs) -> Self {
         let (tokens, source_tokens) =
             (pairs.targets.ids.len() as u64, pairs.sources.ids.len() as u64);
@@ -149,8 +154,8 @@ impl Tally {
         self.right = outcome.right as u64;
     }
 
+    /// Not part of the loss, by which models are compared and chosen: nothing but the rejecter learns from it.
     fn take_rejecter(&mut self, outcome: &Outcome) {
-        self.loss += outcome.loss;
         self.rejecter_loss += outcome.loss;
         self.judged = outcome.counted as u64;
         self.judged_right = outcome.right as u64;

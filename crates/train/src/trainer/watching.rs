@@ -50,7 +50,7 @@ impl Trainer<'_> {
                 row = row.with("length_accuracy", accuracy);
             }
             if let Some(judgement) = tally.judgement() {
-                row = row.with("judgement", judgement);
+                row = row.with("judgement", judgement).with("rejecter_loss", tally.mean_rejecter());
             }
             self.recorder.append(&row)?;
             self.progress.tally = Tally::default();
@@ -134,6 +134,7 @@ fn add(row: Row, set: &str, evaluation: &Evaluation) -> Row {
     }
     if let Some(judgement) = tally.judgement() {
         row = row.with(name("judgement"), judgement);
+        row = row.with(name("rejecter_loss"), tally.mean_rejecter());
     }
     for (measure, value) in &evaluation.scores {
         row = row.with(name(measure), *value);

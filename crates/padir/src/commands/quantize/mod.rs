@@ -11,6 +11,7 @@ use padir_checkpoint::{
     SENTENCEPIECE, TOKENIZER,
 };
 use padir_text::shortlist::SHORTLIST;
+use padir_translate::assign;
 use serde_json::{Value, json};
 
 use crate::console::Console;
@@ -107,13 +108,15 @@ impl Quantize {
                 .split_once('=')
                 .ok_or_else(|| anyhow!("`{assignment}` is not of the form key=value"))?;
             let place = match (key, own.method) {
-                ("pad_token_id" | "eos_token_id" | "padir", _) => None,
-                ("max_length", _) | (_, Method::Beam(_)) => json.get_mut(key),
-                (_, Method::Refine(_)) => json["padir"].get_mut(key),
+                ("max_length", _) | (_, Method::Beam(_)) => &mut json,
+                (_, Method::Refine(_)) => &mut json["padir"],
             };
-            let unknown = || anyhow!("a model keeps no setting `{key}`");
-            let place = place.ok_or_else(unknown).hint(own_settings(own))?;
-            *place = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+            let first = key.split('.').next().unwrap_or(key);
+            let fixed = ["pad_token_id", "eos_token_id", "padir"].contains(&first);
+            if fixed || place.get(first).is_none() {
+                return Err(anyhow!("a model keeps no setting `{key}`")).hint(own_settings(own));
+            }
+            assign(place, key, value)?;
         }
         Ok(GenerationConfig::from_json(&json.to_string(), checkpoint.config())?)
     }

@@ -170,8 +170,9 @@ impl Translate {
 /// Other ways to decode than the model's own.
 #[derive(clap::Args)]
 pub(crate) struct Shortcuts {
-    /// Refine with shortcuts: the first two steps are drafts (in f32 they run through layers of 8 bits), after each step only the better half of the hypotheses goes on, and nothing that is certain. Costs some
-    /// quality.
+    /// Refine with shortcuts: the first two steps are drafts (in f32 they run through layers of 8 bits), only the first step's best
+    /// candidates compete in the others, after each step only the better half of the hypotheses goes on, and nothing that is certain.
+    /// Costs some quality.
     #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
     fast: bool,
 
