@@ -81,7 +81,7 @@ pub(super) fn groups(evaluations: &[Evaluation]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for evaluation in evaluations {
         let full = evaluation.label();
-        let label = without_seed(&full).to_owned();
+        let label = without_seed(&full);
         let model = evaluation.model.directory.as_path();
         for Row { name, decoding, figures } in &evaluation.rows {
             let same = |group: &&mut Group<'_>| {
@@ -154,11 +154,11 @@ pub(super) fn flat(value: &Value) -> Vec<String> {
     }
 }
 
-fn without_seed(label: &str) -> &str {
-    match label.rsplit_once("-seed") {
-        Some((stem, number)) if number.parse::<u64>().is_ok() => stem,
-        _ => label,
-    }
+/// `base` of `base-seed2`, `base/final` of `base-seed2/final`.
+pub(super) fn without_seed(label: &str) -> String {
+    let Some((stem, rest)) = label.rsplit_once("-seed") else { return label.to_owned() };
+    let (number, place) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    if number.parse::<u64>().is_ok() { format!("{stem}{place}") } else { label.to_owned() }
 }
 
 impl Group<'_> {
@@ -239,6 +239,9 @@ mod tests {
             evaluation("b", "f32", 0.5, 2.0),
             evaluation("b", "f32", 1.0, 5.0),
             evaluation("elsewhere/b", "f32", 1.0, 6.0),
+            evaluation("d-seed1/final", "f32", 1.0, 1.0),
+            evaluation("d-seed2/final", "f32", 1.0, 1.0),
+            evaluation("d-seed3/other", "f32", 1.0, 8.0),
         ];
         let groups = groups(&all);
         let cells: Vec<(&str, String)> =
@@ -252,6 +255,8 @@ mod tests {
             ("b", "2.00"),
             ("b", "5.00"),
             ("elsewhere/b", "6.00"),
+            ("d/final", "1.00 ± 0.00"),
+            ("d/other", "8.00"),
         ];
         assert_eq!(cells, expected.map(|(name, cell)| (name, cell.to_owned())));
         assert_eq!(groups[0].cell(1, |f| f.foretold), "–");

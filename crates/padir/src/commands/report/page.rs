@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::chapter::Chapter;
-use super::evaluation::{Group, flat, groups, peculiarities};
+use super::evaluation::{Group, flat, groups, peculiarities, without_seed};
 use super::figures::Gallery;
 use super::latency::Latencies;
 use super::paper;
@@ -242,7 +242,13 @@ impl Page {
             return;
         }
         self.line("\n### Configurations");
-        for training in trainings {
+        for (at, training) in trainings.iter().enumerate() {
+            let twin = trainings[..at].iter().find(|earlier| is_twin(earlier, training));
+            if let Some(twin) = twin {
+                let (name, seed) = (&training.name, training.seed.map_or(0, |seed| seed.0));
+                self.line(&format!("\n{name}: as {}, but for `seed = {seed}`", twin.name));
+                continue;
+            }
             self.line(&format!("\n<details><summary>{}</summary>\n\n```toml", training.name));
             self.line(without_places(&training.config).trim_end());
             self.line("```\n\n| data | bytes | SHA-256 |\n|---|---|---|");
@@ -329,6 +335,20 @@ fn gaps(on_empty: OnEmpty, empty: u64, failed: u64, unreadable: u64) -> String {
 /// The last part of a path.
 fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Whether trainings differ in nothing but their seed, and the directory that is called after it.
+fn is_twin(a: &Training, b: &Training) -> bool {
+    let essence = |training: &Training| {
+        let own = |line: &&str| !line.starts_with("seed = ") && !line.starts_with("dir = ");
+        training.config.lines().filter(own).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let data =
+        |training: &Training| -> Vec<_> { training.data.iter().map(|file| file.sha256).collect() };
+    a.seed != b.seed
+        && without_seed(&a.name) == without_seed(&b.name)
+        && essence(a) == essence(b)
+        && data(a) == data(b)
 }
 
 /// A configuration in which absolute paths are names: where files lay on some machine is nobody's business.
