@@ -200,6 +200,9 @@ mod tests {
         let mut refined = default_of(DecoderKind::Parallel);
         refined.set_all(&["lengths=3", "parallel_decodes=2"]).unwrap();
         assert_eq!(refined.cost(32_000), 6);
+        refined.set("candidates=16").unwrap();
+        assert_eq!(refined.cost(32_000), 12, "rows of the output layer of their own");
+        refined.set("candidates=null").unwrap();
         refined.set("temperature=1").unwrap();
         assert_eq!(refined.cost(32_000), 6 * 125);
         refined.set("top_k=10").unwrap();

@@ -211,6 +211,14 @@ fn each_fault_is_told_with_its_line() {
             "c.toml:12: `run.metric` is \"dev.length_accuracy\", but this model foretells no lengths",
         ),
         (
+            "[model]\ninitial = \"mask\"",
+            "c.toml:13: decoding is to start from masks, but `objective.corruption` makes none",
+        ),
+        (
+            "[objective]\nkind = \"ar\"\n[model]\nrejecter = true",
+            "c.toml:15: `model.rejecter` is set; an autoregressive model has no such setting",
+        ),
+        (
             "save_minutes = -1",
             "c.toml:12: `run.save_minutes` is -1; it must be a number, at least 0",
         ),
