@@ -5,6 +5,7 @@ mod console;
 mod corpus;
 mod hint;
 mod lines;
+mod path;
 
 use std::process::ExitCode;
 

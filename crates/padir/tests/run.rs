@@ -249,6 +249,61 @@ fn an_output_that_is_not_made_is_a_failure() {
     assert!(text.contains("stage \"vocabulary\" ended without making vocab2"), "{text}");
 }
 
+/// Data that is called by the beginning of its name, a directory that two stages fill, a command that writes nowhere twice.
+const CORPORA: &str = r#"
+dir = "out"
+[data]
+part = "shelf/part"
+[[stage]]
+name = "copy"
+each = { n = [1, 2] }
+run = ["data", "convert", "{data.part}{n}.en", "{data.part}{n}.de", "-o", "parts/{n}.tsv"]
+outputs = ["parts/{n}.tsv"]
+[[stage]]
+name = "all"
+run = ["data", "convert", "parts/1.tsv", "parts/2.tsv", "-o", "all.en", "-o", "all.de"]
+inputs = ["parts"]
+outputs = ["all.en", "all.de"]
+[[stage]]
+name = "vocabulary"
+run = ["vocab", "train", "all.en", "all.de", "--size", "10", "--output", "vocab"]
+outputs = ["vocab"]
+[[stage]]
+name = "shards"
+run = ["data", "encode", "all.en", "all.de", "--vocab", "vocab", "--output", "shards"]
+outputs = ["shards"]
+"#;
+
+#[test]
+fn whatever_is_read_is_known_and_what_cannot_go_on_begins_anew() {
+    let folder = scene(CORPORA);
+    let home = folder.path();
+    for (file, text) in
+        [("1.en", "ab\nba\n"), ("1.de", "cd\ndc\n"), ("2.en", "a\n"), ("2.de", "c\n")]
+    {
+        fs::write(home.join(format!("shelf/part{file}")), text).unwrap();
+    }
+    assert_eq!(ran(home, &[]), ["copy-1", "copy-2", "all", "vocabulary", "shards"]);
+    fs::write(home.join("shelf/part2.en"), "b\n").unwrap();
+    assert_eq!(listed(home, &[])[1], "copy-2 run {data.part}2.en changed");
+    assert_eq!(ran(home, &[])[..2], ["copy-2", "all"]);
+    // Killed after it had made everything, and before that was written down.
+    change(home, "out/stages.json", "\"standing\": \"done\"", "\"standing\": \"begun\"");
+    assert_eq!(ran(home, &[]).len(), 5);
+    assert_eq!(ran(home, &[]), [""; 0]);
+    // A stage by another name takes over what the old one made.
+    change(home, "recipe.toml", "name = \"shards\"", "name = \"numbers\"");
+    assert_eq!(ran(home, &[]), ["numbers"]);
+    let record = fs::read_to_string(home.join("out/stages.json")).unwrap();
+    let record: Value = serde_json::from_str(&record).unwrap();
+    let names: Vec<&String> = record["stages"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["all", "copy-1", "copy-2", "numbers", "vocabulary"]);
+    // Nobody makes this again, and that is said.
+    fs::remove_file(home.join("shelf/part1.en")).unwrap();
+    let text = errors(&run(home, &["recipe.toml"]));
+    assert!(text.contains("part1.en (stage copy-1)"), "{text}");
+}
+
 /// Recipes that are none: what is wrong with them, and what must be said, line included.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
@@ -457,10 +512,7 @@ fn an_interrupted_training_goes_on_where_it_was() {
     assert!(text.contains("stopped in stage teacher after "), "{text}");
     assert!(!home.join("out/teacher/final").exists());
     let list = listed(home, &["--set", "values.steps=100000"]);
-    assert_eq!(
-        list[2..],
-        ["teacher run was interrupted, goes on", "test run not run yet, after teacher"]
-    );
+    assert_eq!(list[2..], ["teacher run was interrupted", "test run not run yet, after teacher"]);
 
     // Another number of steps is another training.
     let output = run(home, &["recipe.toml", "--list"]);

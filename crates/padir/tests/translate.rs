@@ -612,25 +612,29 @@ fn a_model_is_passed_on_with_a_card() {
             "1",
             "--set",
             "length_penalty=1.5",
+            "--int8",
             "--json",
         ],
         b"",
     );
     assert!(evaluated.status.success(), "{}", text(&evaluated.stderr));
     fs::write(house.path("test.json"), &evaluated.stdout).unwrap();
+    let single = text(&evaluated.stdout).replace("\"int8\"", "\"f32\"");
+    fs::write(house.path("single.json"), single).unwrap();
     let words = "title = \"Numbers\"\nlanguages = [\"en\"]\ntraining_data = \"none\"\nattribution = \"nobody\"\n\
         licence = \"CC0-1.0\"\nlimits = \"It is random.\"\ntest_set = \"two lines\"\n";
     fs::write(house.path("card.toml"), words).unwrap();
     let pack = |more: &[&str]| {
-        let all = ["quantize", "padir", "--output", "small", "--card", "card.toml"];
-        house.run_any(&[&all, more].concat(), b"")
+        let output = if more.contains(&"--output") { &[][..] } else { &["--output", "small"] };
+        let all = ["quantize", "padir", "--card", "card.toml"];
+        house.run_any(&[&all, output, more].concat(), b"")
     };
     let scored = ["--evaluation", "test.json", "--set", "lengths=1", "--set"];
     let done = pack(&[&scored[..], &["steps=2"], &["--set", "length_penalty=1.5"]].concat());
     assert!(done.status.success(), "{}", text(&done.stderr));
     let card = fs::read_to_string(house.path("small/README.md")).unwrap();
     for expected in
-        ["# Numbers", "nobody", "| two lines, steps2.lengths1, f32 | BLEU | ", "It is random."]
+        ["# Numbers", "nobody", "| two lines, steps2.lengths1, int8 | BLEU | ", "It is random."]
     {
         assert!(card.contains(expected), "{expected}\n{card}");
     }
@@ -650,6 +654,9 @@ fn a_model_is_passed_on_with_a_card() {
         ([&scored[..], &["steps=2"]].concat(), "was not made with the settings of this model"),
         (vec!["--set", "eos_token_id=7"], "a model keeps no setting `eos_token_id`"),
         (vec!["--evaluation", "card.toml"], "is not an evaluation"),
+        (vec!["--evaluation", "single.json"], "was made f32, as the new model does not compute"),
+        ([&scored[..], &["max_length=9"]].concat(), "was made with another max_length"),
+        (vec!["--output", "./padir"], "the output is the model itself"),
     ];
     fs::write(
         house.path("other.json"),

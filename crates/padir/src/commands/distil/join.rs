@@ -52,7 +52,7 @@ impl Joiner<'_> {
         for_each_part(self.corpora, self.reading, self.part, |number, pairs| {
             check(self.stop, self.parts)?;
             ensure!(number < self.parts.count(), "the corpus was changed during the work");
-            let part = self.parts.read(number, pairs.len())?;
+            let part = self.parts.read(number, pairs)?;
             cost.add(part.cost);
             for pair in pairs {
                 hash.add(pair);

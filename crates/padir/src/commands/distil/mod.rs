@@ -16,6 +16,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use padir_base::manifest::DataFile;
@@ -31,12 +33,13 @@ use super::translate::{change, some_decoder};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair};
 use crate::hint::WithHint;
+use crate::path::is_same;
 use join::Joiner;
-use parts::{Parts, Patience, Standing};
+use parts::{Parts, Standing};
 use report::{OnEmpty, Report, Request};
 use share::Share;
 use task::{Task, TextHash, hash_model};
-use work::{Pace, Worker};
+use work::{Pace, Worker, check};
 
 /// Let a teacher translate a corpus again, for a student to learn from.
 ///
@@ -122,6 +125,9 @@ struct LabourArgs {
     batch: u16,
 }
 
+/// How often to look whether others are done.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// The width of the beam unless the user chooses: what teachers are usually asked with.
 const BEAM: usize = 5;
 
@@ -174,7 +180,7 @@ impl Work {
         while self.place.parts.exists() {
             match self.enter() {
                 Ok(None) => {}
-                Ok(Some(parts)) => match parts.leave(Patience::Leave)? {
+                Ok(Some(parts)) => match parts.leave()? {
                     Standing::Complete | Standing::Missing => return parts.remove(),
                     Standing::Busy | Standing::Joined => return Ok(()),
                 },
@@ -206,7 +212,7 @@ impl Distil {
             }
             let Some(parts) = work.enter()? else { continue };
             self.translate(console, &work, &parts, &mut translator)?;
-            match self.leave(console, &parts)? {
+            match self.leave(console, &parts, &work.stop)? {
                 Standing::Complete => {
                     let report = self.assemble(console, &work, &parts, &translator)?;
                     parts.remove()?;
@@ -253,11 +259,15 @@ impl Distil {
 
     /// Stops working. Without a shard the files are expected, so others are waited for; with one, whoever is last
     /// makes them.
-    fn leave(&self, console: &Console, parts: &Parts) -> Result<Standing> {
-        let standing = parts.leave(Patience::Leave)?;
+    fn leave(&self, console: &Console, parts: &Parts, stop: &AtomicBool) -> Result<Standing> {
+        let mut standing = parts.leave()?;
         if self.labour.shard.is_none() && matches!(standing, Standing::Busy) {
             console.note("others are still at work; waiting for them");
-            return parts.leave(Patience::Wait);
+            while matches!(standing, Standing::Busy) {
+                check(stop, parts)?;
+                thread::sleep(PAUSE);
+                standing = parts.leave()?;
+            }
         }
         Ok(standing)
     }
@@ -399,12 +409,4 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);
     name.into()
-}
-
-/// Whether two names mean the same file, as far as it exists.
-fn is_same(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
 }

@@ -9,7 +9,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use padir_base::file::AtomicFile;
+use padir_base::hash::Sha256;
+use padir_text::Pair;
 use serde::{Deserialize, Serialize};
+
+use super::task::TextHash;
 
 /// What it cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +40,8 @@ impl Cost {
 #[serde(deny_unknown_fields)]
 struct Head {
     sources: usize,
+    /// The hash of the pairs that it was made of: a corpus may have been another one for a while.
+    text: Sha256,
     cost: Cost,
 }
 
@@ -48,10 +54,11 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Makes the file appear whole.
-    pub(super) fn write(&self, path: &Path) -> Result<()> {
+    /// Makes the file appear whole: what came of these pairs.
+    pub(super) fn write(&self, path: &Path, pairs: &[Pair]) -> Result<()> {
         let mut file = AtomicFile::create(path)?;
-        let head = Head { sources: self.translations.len(), cost: self.cost };
+        let text = TextHash::of(pairs);
+        let head = Head { sources: self.translations.len(), text, cost: self.cost };
         let mut write = || -> Result<()> {
             serde_json::to_writer(&mut file, &head)?;
             for translations in &self.translations {
@@ -64,8 +71,9 @@ impl Part {
         Ok(file.commit()?)
     }
 
-    /// Reads a file with `expected` sources.
-    pub(super) fn read(path: &Path, expected: usize) -> Result<Self> {
+    /// Reads what came of these pairs.
+    pub(super) fn read(path: &Path, pairs: &[Pair]) -> Result<Self> {
+        let expected = pairs.len();
         let read = || -> Result<Self> {
             let mut lines = BufReader::new(File::open(path)?).lines();
             let Some(head) = lines.next() else { bail!("it is empty") };
@@ -76,6 +84,7 @@ impl Part {
             for found in [head.sources, translations.len()] {
                 ensure!(found == expected, "it has {found} sources instead of {expected}");
             }
+            ensure!(head.text == TextHash::of(pairs), "it was made of another text");
             Ok(Self { translations, cost: head.cost })
         };
         read().with_context(|| format!("{} is not usable", path.display()))
@@ -101,13 +110,21 @@ mod tests {
             translations: vec![texts(&["ein \"Hund\"", "Hund"]), texts(&[""]), texts(&[])],
             cost: Cost { seconds: 0.1 + 0.2, source_tokens: 7, target_tokens: 9 },
         };
-        part.write(&path).unwrap();
-        assert_eq!(Part::read(&path, 3).unwrap(), part);
-        let error = format!("{:#}", Part::read(&path, 4).unwrap_err());
-        assert!(error.ends_with("part is not usable: it has 3 sources instead of 4"), "{error}");
+        let pairs = |sources: &str| -> Vec<Pair> {
+            sources.split(' ').map(|source| Pair::new(source, "x")).collect()
+        };
+        part.write(&path, &pairs("a b c")).unwrap();
+        assert_eq!(Part::read(&path, &pairs("a b c")).unwrap(), part);
+        for (sources, fault) in [
+            ("a b c d", "it has 3 sources instead of 4"),
+            ("a b other", "it was made of another text"),
+        ] {
+            let error = format!("{:#}", Part::read(&path, &pairs(sources)).unwrap_err());
+            assert!(error.ends_with(&format!("part is not usable: {fault}")), "{error}");
+        }
         for damage in ["", "{}\n", "{\"sources\":1,", "[\"a\"]\n"] {
             std::fs::write(&path, damage).unwrap();
-            assert!(Part::read(&path, 1).is_err(), "{damage:?}");
+            assert!(Part::read(&path, &pairs("a")).is_err(), "{damage:?}");
         }
     }
 

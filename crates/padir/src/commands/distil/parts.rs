@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use padir_base::manifest::{self, Manifest};
+use padir_text::Pair;
 
 use super::part::Part;
 use super::task::differences;
@@ -38,13 +39,6 @@ pub(super) enum Standing {
     Busy,
     /// Somebody has joined them already.
     Joined,
-}
-
-/// What to do if others are at work.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
-    Leave,
-    Wait,
 }
 
 impl Parts {
@@ -123,19 +117,17 @@ impl Parts {
         (0..self.count).filter(|&part| self.has(part)).count()
     }
 
-    /// Reads a part with so many sources.
-    pub(super) fn read(&self, part: usize, sources: usize) -> Result<Part> {
-        Part::read(&self.path(part), sources).hint("remove it, and it will be translated again")
+    /// Reads the part that was made of these pairs.
+    pub(super) fn read(&self, part: usize, pairs: &[Pair]) -> Result<Part> {
+        Part::read(&self.path(part), pairs).hint("remove it, and it will be translated again")
     }
 
     /// Stops working and finds out whether the parts can be joined. If they are complete, we have the directory for
     /// ourselves.
-    pub(super) fn leave(&self, patience: Patience) -> Result<Standing> {
+    pub(super) fn leave(&self) -> Result<Standing> {
         self.context(tolerate(self.lock.unlock()))?;
-        match patience {
-            Patience::Wait => self.context(tolerate(self.lock.lock()))?,
-            Patience::Leave if !self.try_lock()? => return Ok(Standing::Busy),
-            Patience::Leave => {}
+        if !self.try_lock()? {
+            return Ok(Standing::Busy);
         }
         if !self.is_current() || !self.has_manifest() {
             return Ok(Standing::Joined);
@@ -273,13 +265,13 @@ mod tests {
         let directory = home.path().join("x.parts");
         let first = enter(&directory, 5).unwrap();
         let second = enter(&directory, 5).unwrap();
-        Part::default().write(&first.path(0)).unwrap();
-        assert!(matches!(first.leave(Patience::Leave).unwrap(), Standing::Busy));
-        assert!(matches!(second.leave(Patience::Leave).unwrap(), Standing::Missing));
+        Part::default().write(&first.path(0), &[]).unwrap();
+        assert!(matches!(first.leave().unwrap(), Standing::Busy));
+        assert!(matches!(second.leave().unwrap(), Standing::Missing));
         drop((first, second));
         let third = enter(&directory, 5).unwrap();
-        Part::default().write(&third.path(1)).unwrap();
-        assert!(matches!(third.leave(Patience::Wait).unwrap(), Standing::Complete));
+        Part::default().write(&third.path(1), &[]).unwrap();
+        assert!(matches!(third.leave().unwrap(), Standing::Complete));
         third.remove().unwrap();
         assert!(!directory.exists());
     }
@@ -289,17 +281,17 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let directory = home.path().join("x.parts");
         let last = enter(&directory, 5).unwrap();
-        (0..2).for_each(|part| Part::default().write(&last.path(part)).unwrap());
+        (0..2).for_each(|part| Part::default().write(&last.path(part), &[]).unwrap());
         let slow = enter(&directory, 5).unwrap();
         drop(slow.lock.unlock());
-        assert!(matches!(last.leave(Patience::Leave).unwrap(), Standing::Complete));
+        assert!(matches!(last.leave().unwrap(), Standing::Complete));
         std::thread::scope(|scope| {
             let late = scope.spawn(|| Parts::enter(&directory, &manifest(5), 2));
             std::thread::sleep(std::time::Duration::from_millis(50));
             last.remove().unwrap();
             assert!(late.join().unwrap().unwrap().is_none());
         });
-        assert!(matches!(slow.leave(Patience::Wait).unwrap(), Standing::Joined));
+        assert!(matches!(slow.leave().unwrap(), Standing::Joined));
     }
 
     #[test]
@@ -310,7 +302,7 @@ mod tests {
         assert!(enter(&directory, 4).is_err(), "another is at work");
         drop(first);
         let second = enter(&directory, 4).unwrap();
-        Part::default().write(&second.path(0)).unwrap();
+        Part::default().write(&second.path(0), &[]).unwrap();
         drop(second);
         let error = enter(&directory, 5).err().expect("it is refused");
         let facts = format!("{error:#}");
@@ -322,7 +314,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let directory = home.path().join("x.parts");
         let first = enter(&directory, 5).unwrap();
-        Part::default().write(&first.path(0)).unwrap();
+        Part::default().write(&first.path(0), &[]).unwrap();
         fs::remove_file(directory.join(manifest::FILE_NAME)).unwrap();
         drop(first);
         assert_eq!(enter(&directory, 4).unwrap().done(), 0);

@@ -78,6 +78,12 @@ pub(in crate::commands) fn hash_model(
 pub(super) struct TextHash(Hasher);
 
 impl TextHash {
+    pub(super) fn of(pairs: &[Pair]) -> Sha256 {
+        let mut hash = Self::default();
+        pairs.iter().for_each(|pair| hash.add(pair));
+        hash.finish()
+    }
+
     pub(super) fn add(&mut self, pair: &Pair) {
         for text in [&pair.source, &pair.target] {
             self.0.update(text.as_bytes());

@@ -65,7 +65,7 @@ impl Worker<'_> {
                 return Ok(());
             }
             let part = self.translate(pairs, &progress.bar)?;
-            part.write(&self.parts.path(number))?;
+            part.write(&self.parts.path(number), pairs)?;
             progress.advance(number + 1, self.parts.count(), pairs.len() as u64);
             Ok(())
         })?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use padir_checkpoint::{CardScore, GenerationConfig, ModelCard};
+use padir_checkpoint::{CardScore, Checkpoint, GenerationConfig, ModelCard};
 use padir_translate::Decoding;
 use serde::Deserialize;
 
@@ -32,7 +32,7 @@ struct Words {
 pub(super) fn read(
     words: &Path,
     evaluation: Option<&Path>,
-    model: &Path,
+    model: &Checkpoint,
     generation: &GenerationConfig,
 ) -> Result<ModelCard> {
     let text =
@@ -63,19 +63,33 @@ pub(super) fn read(
 fn scores(
     path: &Path,
     set: &str,
-    model: &Path,
+    model: &Checkpoint,
     generation: &GenerationConfig,
 ) -> Result<Vec<CardScore>> {
     let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let evaluation: Evaluation = serde_json::from_slice(&text)
         .with_context(|| format!("{} is not an evaluation", path.display()))
         .hint("`padir evaluate --json` writes one")?;
-    let files = hash_model(model, evaluation.shortlist)?;
+    let files = hash_model(model.directory(), evaluation.shortlist)?;
     let same = files.len() == evaluation.model.files.len()
         && files.iter().all(|(name, hash)| evaluation.model.files.get(*name) == Some(hash));
     if !same {
-        return Err(anyhow!("{} is about another model than {}", path.display(), model.display()))
+        let model = model.directory().display();
+        return Err(anyhow!("{} is about another model than {model}", path.display()))
             .hint("evaluate this one");
+    }
+    if evaluation.shortlist || evaluation.precision != "int8" {
+        let how = if evaluation.shortlist { "with a shortlist" } else { &evaluation.precision };
+        return Err(anyhow!(
+            "{} was made {how}, as the new model does not compute",
+            path.display()
+        ))
+        .hint("evaluate with --int8 and without --shortlist");
+    }
+    // From left to right the longest translation is the model's, and no setting of a row.
+    if generation.max_length != model.generation().max_length {
+        return Err(anyhow!("{} was made with another max_length", path.display()))
+            .hint("evaluate the new model, or leave max_length alone");
     }
     let own = Decoding::from(generation);
     // As settings, not as text: what an older evaluation did not know has its default.

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::path::is_same;
 
 /// Store a model with 8-bit weights.
 ///
@@ -51,14 +52,15 @@ pub(crate) struct Quantize {
 
 impl Quantize {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        ensure!(self.model != self.output, "the output is the model itself");
+        ensure!(!is_same(&self.model, &self.output), "the output is the model itself");
         let checkpoint = Checkpoint::open(&self.model)
             .hint("DIR is a directory that `padir train` writes, such as runs/en-de/best")?;
         let place = checkpoint.directory();
+        let before = size(place)?;
         let (tokenizer, pieces) = (file(place, TOKENIZER)?, file(place, SENTENCEPIECE)?);
         let generation = self.generation(&checkpoint)?;
         let card = match &self.card {
-            Some(words) => card::read(words, self.evaluation.as_deref(), &self.model, &generation)?,
+            Some(words) => card::read(words, self.evaluation.as_deref(), &checkpoint, &generation)?,
             None => ModelCard::default(),
         };
         let extras = Extras {
@@ -82,7 +84,7 @@ impl Quantize {
         }
         written?;
         writer.commit()?;
-        let (before, after) = (size(place)?, size(&self.output)?);
+        let after = size(&self.output)?;
         if console.wants_json() {
             let report = json!({"output": self.output, "bytes_before": before, "bytes": after});
             return console.print_json(&report);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use padir_base::hash::hash_bytes;
-use padir_train::rundir::find;
+use padir_train::rundir::CONFIG;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -92,7 +92,15 @@ fn valid<'a>(
     let mut inputs = Inputs::new(directory, record);
     let mut valid = Vec::new();
     for &(name, stage) in done {
-        if ![DISTIL, EVALUATE, LATENCY].iter().any(|command| runs(stage, command)) {
+        let (is_distillation, is_table) =
+            (runs(stage, DISTIL), runs(stage, EVALUATE) || runs(stage, LATENCY));
+        if !is_distillation && !is_table {
+            continue;
+        }
+        if is_distillation && distillation(stage).is_none() || is_table && printed(stage).is_none()
+        {
+            let directory = directory.display();
+            console.note(format!("{directory}: {name} is left out: it keeps no JSON"));
             continue;
         }
         let why = match inputs.change(stage)? {
@@ -119,14 +127,12 @@ fn trainings(
     let mut stages: Vec<&StageRecord> =
         done.iter().map(|(_, stage)| *stage).filter(|stage| runs(stage, &["train"])).collect();
     stages.sort_by_key(|stage| stage.ended);
-    let runs = find(directory).with_context(|| format!("cannot search {}", directory.display()))?;
-    let made_by = |stage: &StageRecord, run: &Path| {
-        stage.outputs.keys().any(|output| directory.join(output).starts_with(run))
-    };
     let mut trainings = Vec::new();
     for stage in stages {
-        for run in runs.iter().filter(|run| made_by(stage, run)) {
-            let training = Training::read(directory, run)?;
+        let run = stage.outputs.keys().find_map(|output| output.strip_suffix("/final"));
+        let run = run.map(|run| directory.join(run)).filter(|run| run.join(CONFIG).is_file());
+        if let Some(run) = run {
+            let training = Training::read(directory, &run)?;
             sources.extend(training.sources());
             trainings.push(training);
         }
@@ -189,9 +195,10 @@ fn printed(stage: &StageRecord) -> Option<String> {
 
 /// The report that lies beside the last output.
 fn distillation(stage: &StageRecord) -> Option<String> {
-    let mut words = stage.identity.command.iter().rev();
-    let output = words.by_ref().zip(stage.identity.command.iter().rev().skip(1));
-    let (output, _) =
-        output.into_iter().find(|(_, option)| *option == "-o" || *option == "--output")?;
+    let words = &stage.identity.command;
+    let pairs = words.windows(2).filter(|pair| pair[0] == "-o" || pair[0] == "--output");
+    let apart = pairs.map(|pair| pair[1].as_str());
+    let joined = words.iter().filter_map(|word| word.strip_prefix("--output="));
+    let output = apart.chain(joined).next_back()?;
     Some(format!("{output}.report.json"))
 }

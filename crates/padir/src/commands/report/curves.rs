@@ -21,10 +21,11 @@ struct Line<'a> {
     points: BTreeMap<u64, f64>,
 }
 
-/// BLEU by the most steps, from few to many, a curve for each model, test set, precision and decoding otherwise. One point is no curve.
+/// BLEU by the most steps, from few to many, a curve for each model, test set, precision and decoding otherwise. One point is no curve,
+/// and what settings were chosen by is none.
 pub(super) fn curves(groups: &[Group<'_>]) -> Vec<Curve> {
     let mut lines: Vec<Line<'_>> = Vec::new();
-    for group in groups {
+    for group in groups.iter().filter(|group| !group.is_choice()) {
         let Some(steps) = group.decoding().get("steps").and_then(Value::as_u64) else { continue };
         let mut rest = flat(group.decoding());
         rest.retain(|entry| !entry.starts_with("steps="));
@@ -77,15 +78,17 @@ impl Line<'_> {
             && self.rest == rest
     }
 
-    /// The model and the number of lengths, and of all else what a curve of the same stem has not.
+    /// The model and the number of lengths, test set and precision if they are not those of all, and of all else what a curve of the
+    /// same stem has not.
     fn name(&self, all: &[Self]) -> String {
         let stem = self.stem();
         let alike: Vec<&Self> = all.iter().filter(|line| line.stem() == stem).collect();
         let mut words = vec![stem];
-        if alike.iter().any(|line| line.group.corpus() != self.group.corpus()) {
-            words.push(self.corpus(&alike));
+        // Of all curves: on one axis, test sets and precisions that are not named would be taken for the same.
+        if all.iter().any(|line| line.group.corpus() != self.group.corpus()) {
+            words.push(self.corpus(all));
         }
-        if alike.iter().any(|line| line.group.precision() != self.group.precision()) {
+        if all.iter().any(|line| line.group.precision() != self.group.precision()) {
             words.push(self.group.precision().to_owned());
         }
         let is_peculiar = |entry: &&String| alike.iter().any(|line| !line.rest.contains(*entry));
@@ -100,10 +103,10 @@ impl Line<'_> {
     }
 
     /// The file of the sources, unless another test set's is called the same.
-    fn corpus(&self, alike: &[&Self]) -> String {
+    fn corpus(&self, all: &[Self]) -> String {
         let corpus = self.group.corpus();
         let file = self.group.texts().first();
-        let mut others = alike.iter().filter(|line| line.group.corpus() != corpus);
+        let mut others = all.iter().filter(|line| line.group.corpus() != corpus);
         let is_shared = others.any(|line| line.group.texts().first() == file);
         match file {
             Some(file) if !is_shared => file.clone(),
@@ -184,6 +187,19 @@ mod tests {
                 assert_eq!(points, &[(1.0, 10.0), (4.0, 20.0)], "{case}: {name}");
             }
         }
+    }
+
+    #[test]
+    fn one_axis_has_no_nameless_precision_and_no_dev_set() {
+        let scores = [(1, 10.0), (4, 20.0)];
+        let test = evaluation(("test.en", "a", "int8", 3.0), &scores);
+        let mut other = evaluation(("test.en", "a", "f32", 3.0), &scores);
+        other.rows.iter_mut().for_each(|row| row.decoding["lengths"] = json!(1));
+        let mut dev = evaluation(("dev.en", "b", "int8", 3.0), &scores);
+        dev.is_choice = true;
+        let names: Vec<String> =
+            curves(&groups(&[test, other, dev])).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["padir, lengths 5, int8", "padir, lengths 1, f32"]);
     }
 
     #[test]

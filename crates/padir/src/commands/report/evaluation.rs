@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use padir_base::hash::Sha256;
+use padir_translate::Decoding;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,19 +46,21 @@ pub(in crate::commands) struct Row {
 }
 
 impl Evaluation {
-    /// What the model is called: `padir` if it is `padir/best`, and `padir/final` as it is.
-    pub(super) fn label(&self) -> String {
+    /// What the model is called: `padir` if it is `padir/best`, and `padir/final` as it is; and whether its name told a seed, which is
+    /// left out.
+    fn label(&self) -> (String, bool) {
         let path = &self.model.directory;
         let run = match path.file_name() {
             Some(name) if name == "best" => path.parent().unwrap_or(path),
             _ => path,
         };
-        let mut label =
-            if run.is_absolute() { last(run) } else { run.to_string_lossy().into_owned() };
+        let full = if run.is_absolute() { last(run) } else { run.to_string_lossy().into_owned() };
+        let mut label = without_seed(&full);
+        let is_seeded = label != full;
         if self.shortlist {
             label.push_str(", shortlist");
         }
-        label
+        (label, is_seeded)
     }
 }
 
@@ -71,7 +74,8 @@ pub(super) struct Group<'a> {
     pub(super) setting: &'a str,
     pub(super) figures: Vec<&'a Figures>,
     first: &'a Evaluation,
-    decoding: &'a Value,
+    decoding: Value,
+    is_seeded: bool,
     models: Vec<&'a Path>,
 }
 
@@ -80,16 +84,17 @@ pub(super) struct Group<'a> {
 pub(super) fn groups(evaluations: &[Evaluation]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for evaluation in evaluations {
-        let full = evaluation.label();
-        let label = without_seed(&full);
+        let (label, is_seeded) = evaluation.label();
         let model = evaluation.model.directory.as_path();
         for Row { name, decoding, figures } in &evaluation.rows {
+            let decoding = complete(decoding);
             let same = |group: &&mut Group<'_>| {
-                label != full
+                (is_seeded && group.is_seeded)
                     && group.label == label
                     && group.decoding == decoding
                     && group.first.precision == evaluation.precision
                     && group.first.corpus == evaluation.corpus
+                    && group.first.signatures == evaluation.signatures
                     && !group.models.contains(&model)
             };
             if let Some(group) = groups.iter_mut().find(same) {
@@ -102,6 +107,7 @@ pub(super) fn groups(evaluations: &[Evaluation]) -> Vec<Group<'_>> {
                     figures: vec![figures],
                     first: evaluation,
                     decoding,
+                    is_seeded,
                     models: vec![model],
                 });
             }
@@ -110,10 +116,19 @@ pub(super) fn groups(evaluations: &[Evaluation]) -> Vec<Group<'_>> {
     groups
 }
 
+/// Settings as today's program would write them: what an older one did not know has its default.
+pub(super) fn complete(decoding: &Value) -> Value {
+    let known = serde_json::from_value::<Decoding>(decoding.clone());
+    known
+        .ok()
+        .and_then(|known| serde_json::to_value(known).ok())
+        .unwrap_or_else(|| decoding.clone())
+}
+
 /// What tells settings of the same name apart: `prune.rule=keep`, say, for each that another has not. What most rows of the model
 /// have goes without saying.
 pub(super) fn peculiarities(group: &Group<'_>, all: &[&Group<'_>]) -> Vec<String> {
-    let own = flat(group.decoding);
+    let own = flat(&group.decoding);
     let others = all.iter().filter(|other| {
         other.label == group.label
             && other.setting == group.setting
@@ -121,7 +136,7 @@ pub(super) fn peculiarities(group: &Group<'_>, all: &[&Group<'_>]) -> Vec<String
     });
     let mut found: Vec<String> = others
         .flat_map(|other| {
-            let theirs = flat(other.decoding);
+            let theirs = flat(&other.decoding);
             own.iter().filter(|entry| !theirs.contains(*entry)).cloned().collect::<Vec<_>>()
         })
         .collect();
@@ -130,7 +145,7 @@ pub(super) fn peculiarities(group: &Group<'_>, all: &[&Group<'_>]) -> Vec<String
     let rows: Vec<Vec<String>> = all
         .iter()
         .filter(|other| other.label == group.label)
-        .map(|other| flat(other.decoding))
+        .map(|other| flat(&other.decoding))
         .collect();
     found.retain(|entry| 2 * rows.iter().filter(|row| row.contains(entry)).count() <= rows.len());
     found
@@ -164,7 +179,7 @@ pub(super) fn without_seed(label: &str) -> String {
 impl Group<'_> {
     /// All settings of the decoder.
     pub(super) fn decoding(&self) -> &Value {
-        self.decoding
+        &self.decoding
     }
 
     /// `f32` or `int8`.
@@ -215,6 +230,8 @@ impl Group<'_> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn evaluation(model: &str, precision: &str, alpha: f64, bleu: f64) -> Evaluation {
@@ -226,6 +243,41 @@ mod tests {
             "seconds": 1}}}}]}}"#
         );
         serde_json::from_str(&json).unwrap()
+    }
+
+    #[test]
+    fn seeds_are_put_together_if_all_else_is_the_same() {
+        let seed = |name: &str| evaluation(name, "f32", 1.0, 1.0);
+        let shortlist = |name: &str| Evaluation { shortlist: true, ..seed(name) };
+        let signature = |of: &str| BTreeMap::from([("BLEU".to_owned(), of.to_owned())]);
+        let signed = |name: &str, of: &str| Evaluation { signatures: signature(of), ..seed(name) };
+        let settings = |name: &str, decoding: Value| {
+            let mut evaluation = seed(name);
+            evaluation.rows[0].decoding = decoding;
+            evaluation
+        };
+        let cases = [
+            ("seeds", [seed("a-seed1"), seed("a-seed2")], 1),
+            ("a name without a seed first", [seed("a"), seed("a-seed2")], 2),
+            ("a name without a seed last", [seed("a-seed2"), seed("a")], 2),
+            ("shortlists", [shortlist("a-seed1"), shortlist("a-seed2")], 1),
+            ("one shortlist", [seed("a-seed1"), shortlist("a-seed2")], 2),
+            ("tokenizers", [signed("a-seed1", "13a"), signed("a-seed2", "char")], 2),
+            (
+                "what an older program did not know",
+                [
+                    settings("a-seed1", json!({ "method": "refine", "steps": 3 })),
+                    settings(
+                        "a-seed2",
+                        json!({ "method": "refine", "steps": 3, "draft_steps": 0 }),
+                    ),
+                ],
+                1,
+            ),
+        ];
+        for (case, all, expected) in cases {
+            assert_eq!(groups(&all).len(), expected, "{case}");
+        }
     }
 
     #[test]

@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Result;
+use serde_json::json;
 
 use super::chapter::Chapter;
-use super::evaluation::{Group, flat, groups, peculiarities, without_seed};
+use super::evaluation::{Group, complete, flat, groups, peculiarities, without_seed};
 use super::figures::Gallery;
 use super::latency::Latencies;
 use super::paper;
@@ -198,7 +199,7 @@ impl Page {
         self.table(&head, rows);
         let common = common(alike);
         if !common.is_empty() {
-            self.line(&format!("\nHypotheses are compared with {}.", common.join("; ")));
+            self.line(&format!("\nSettings that are not the defaults: {}.", common.join("; ")));
         }
         if is_choice {
             self.line("\n</details>");
@@ -278,12 +279,14 @@ impl Page {
     }
 }
 
-/// What rows of a model have in common and their names do not say: how hypotheses are compared, and how many go on.
+/// What rows of a model have in common, their names do not say, and is no default.
 fn common(alike: &[&Group<'_>]) -> Vec<String> {
-    let is_about_hypotheses = |entry: &String| {
-        ["length_penalty=", "length_weight=", "prune.share="]
-            .iter()
-            .any(|key| entry.starts_with(key))
+    let usual: Vec<String> = ["refine", "beam", "sample"]
+        .iter()
+        .flat_map(|method| flat(&complete(&json!({ "method": method }))))
+        .collect();
+    let is_said = |entry: &String| {
+        ["method=", "steps=", "lengths=", "num_beams="].iter().any(|key| entry.starts_with(key))
     };
     let mut labels: Vec<&str> = alike.iter().map(|group| group.label.as_str()).collect();
     labels.dedup();
@@ -292,7 +295,7 @@ fn common(alike: &[&Group<'_>]) -> Vec<String> {
         let mut decodings =
             alike.iter().filter(|group| group.label == label).map(|group| flat(group.decoding()));
         let mut common = decodings.next().unwrap_or_default();
-        common.retain(is_about_hypotheses);
+        common.retain(|entry| !is_said(entry) && !usual.contains(entry));
         decodings.for_each(|other| common.retain(|entry| other.contains(entry)));
         match found.iter_mut().find(|(settings, _)| *settings == common) {
             _ if common.is_empty() => {}
@@ -303,7 +306,7 @@ fn common(alike: &[&Group<'_>]) -> Vec<String> {
     }
     let words = |(settings, labels): &(Vec<String>, Vec<&str>)| {
         let settings: Vec<String> = settings.iter().map(|entry| format!("`{entry}`")).collect();
-        format!("{} ({})", settings.join(" and "), labels.join(", "))
+        format!("{} ({})", settings.join(", "), labels.join(", "))
     };
     found.iter().map(words).collect()
 }

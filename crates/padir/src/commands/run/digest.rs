@@ -1,7 +1,7 @@
 //! Hashes of files and directories: whether something is still what it was.
 //!
 //! A directory's hash is over the relative names of its files, in order, and their contents. Each file is read once, unless its size or time
-//! of change become others meanwhile.
+//! of change become others meanwhile. A shortlist that somebody puts beside a model is not part of it: the model is the same.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use padir_base::hash::{Hasher, Sha256, hash_bytes, hash_file};
+use padir_checkpoint::MODEL;
+use padir_text::shortlist::SHORTLIST;
 
 /// Hashes, and what is known already.
 #[derive(Default)]
@@ -46,6 +48,8 @@ impl Digests {
         let mut hasher = Hasher::default();
         let mut entries = fs::read_dir(path)?.collect::<io::Result<Vec<_>>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
+        let is_model = entries.iter().any(|entry| entry.file_name() == MODEL);
+        entries.retain(|entry| !(is_model && entry.file_name() == SHORTLIST));
         for entry in entries {
             let (inner, kind) = (entry.path(), entry.file_type()?);
             let (mark, digest) = if kind.is_dir() {
@@ -94,6 +98,12 @@ mod tests {
         assert_eq!(digest(&a), before);
         fs::create_dir(a.join("empty")).unwrap();
         assert_ne!(digest(&a), before, "another directory");
+        fs::write(b.join(SHORTLIST), "").unwrap();
+        assert_ne!(digest(&b), before, "another file");
+        fs::write(b.join(MODEL), "").unwrap();
+        let model = digest(&b);
+        fs::remove_file(b.join(SHORTLIST)).unwrap();
+        assert_eq!(digest(&b), model, "a model with its shortlist");
     }
 
     #[test]

@@ -102,7 +102,8 @@ fn check_claims(stages: &[Stage], files: &BTreeMap<String, Embedded>, faults: &m
     }
 }
 
-fn overlap(a: &str, b: &str) -> bool {
+/// Whether one is the other or lies in it.
+pub(super) fn overlap(a: &str, b: &str) -> bool {
     lies_in(a, b) || lies_in(b, a)
 }
 

@@ -34,9 +34,9 @@ use crate::console::Console;
 use crate::hint::WithHint;
 use child::Signals;
 use digest::Digests;
+use graph::overlap;
 use recipe::Recipe;
 use record::{Lock, Record};
-use stage::lies_in;
 use work::{Action, Outcome, Selection, Worker};
 
 /// Run a recipe: all stages from raw text to scores.
@@ -160,9 +160,11 @@ fn require_inputs(recipe: &Recipe, selection: &Selection) -> Result<()> {
     for &index in &selection.chosen {
         let stage = &recipe.stages[index];
         for input in &stage.inputs {
-            let maker = recipe.needs[index]
-                .iter()
-                .find(|&&other| recipe.stages[other].owned().any(|own| lies_in(&input.full, own)));
+            // A directory may be filled by several.
+            let is_maker = |&&other: &&usize| {
+                recipe.stages[other].owned().any(|own| overlap(&input.full, own))
+            };
+            let maker = recipe.needs[index].iter().find(is_maker);
             let will_be_made = maker.is_some_and(|maker| selection.chosen.contains(maker));
             if will_be_made || recipe.dir.join(&input.full).exists() {
                 continue;

@@ -71,21 +71,45 @@ impl Names {
         })
     }
 
-    /// A path with its beginning called by the longest name of data that it has.
+    /// A path with its beginning called by the longest name of data that it has: `{data.root}/train.en`, or `{data.train}.en` if no
+    /// directory is data.
     pub(super) fn call(&self, path: &str) -> Text {
-        let data = self.0.iter().filter(|(name, _)| name.starts_with("data."));
-        let called = data.filter_map(|(_, data)| {
-            let rest = Path::new(path).strip_prefix(&data.full).ok()?;
-            Some((rest, &data.shown))
+        let data = || self.0.iter().filter(|(name, _)| name.starts_with("data."));
+        let below = data().filter_map(|(_, data)| {
+            let rest = Path::new(path).strip_prefix(&data.full).ok()?.display().to_string();
+            let bar = if rest.is_empty() { "" } else { "/" };
+            Some((rest.len(), format!("{}{bar}{rest}", data.shown)))
         });
-        let Some((rest, name)) = called.min_by_key(|(rest, _)| rest.as_os_str().len()) else {
-            return Text::plain(path);
+        let longer = data().filter_map(|(_, data)| {
+            let rest = path.strip_prefix(&data.full).filter(|_| !data.full.is_empty())?;
+            Some((rest.len(), format!("{}{rest}", data.shown)))
+        });
+        let called = below.min().or_else(|| longer.min());
+        called.map_or_else(|| Text::plain(path), |(_, shown)| Text { full: path.to_owned(), shown })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_called_by_the_longest_name() {
+        let names = [("data.root", "/d"), ("data.train", "/d/train"), ("data.other", "/e/train")];
+        let name = |(name, full): (&str, &str)| {
+            (name.to_owned(), Text { full: full.to_owned(), shown: format!("{{{name}}}") })
         };
-        let shown = if rest.as_os_str().is_empty() {
-            name.clone()
-        } else {
-            format!("{name}/{}", rest.display())
-        };
-        Text { full: path.to_owned(), shown }
+        let names = Names(names.into_iter().map(name).collect());
+        let cases = [
+            ("/d/train", "{data.train}"),
+            ("/d/train/en", "{data.train}/en"),
+            ("/d/train.en", "{data.root}/train.en"),
+            ("/e/train.en", "{data.other}.en"),
+            ("/e/tr", "/e/tr"),
+            ("vocab", "vocab"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(names.call(path).shown, expected);
+        }
     }
 }

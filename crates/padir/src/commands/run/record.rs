@@ -90,8 +90,12 @@ impl Record {
         self.content.stages.iter().map(|(name, stage)| (name.as_str(), stage))
     }
 
-    /// Writes down how a stage stands.
+    /// Writes down how a stage stands. What it made is no longer that of a stage that the recipe once had by another name.
     pub(in crate::commands) fn put(&mut self, stage: &str, record: StageRecord) -> Result<()> {
+        let is_ours = |output: &String| record.outputs.contains_key(output);
+        self.content
+            .stages
+            .retain(|name, other| name == stage || !other.outputs.keys().any(is_ours));
         self.content.stages.insert(stage.to_owned(), record);
         let mut text = serde_json::to_vec_pretty(&self.content)?;
         text.push(b'\n');

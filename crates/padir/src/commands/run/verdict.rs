@@ -39,9 +39,11 @@ pub(super) enum Why {
 }
 
 impl Why {
-    /// Whether the stage goes on with what it left, rather than beginning anew.
-    pub(super) fn goes_on(&self) -> bool {
-        matches!(self, Self::Interrupted | Self::Failed | Self::Lost(_))
+    /// Whether the stage goes on with what it left, rather than beginning anew. Many commands would refuse to write where something
+    /// lies; those that go on have a place for their work.
+    pub(super) fn goes_on(&self, stage: &Stage) -> bool {
+        let can = !stage.work.is_empty() || stage.arguments().first() == Some(&"distil");
+        can && matches!(self, Self::Interrupted | Self::Failed | Self::Lost(_))
     }
 }
 
@@ -50,7 +52,7 @@ impl fmt::Display for Why {
         match self {
             Self::New => f.write_str("not run yet"),
             Self::Asked => f.write_str("asked for"),
-            Self::Interrupted => f.write_str("was interrupted, goes on"),
+            Self::Interrupted => f.write_str("was interrupted"),
             Self::Failed => f.write_str("failed, is tried again"),
             Self::Command => f.write_str("its command changed"),
             Self::File(name) | Self::Input(name) => write!(f, "{name} changed"),

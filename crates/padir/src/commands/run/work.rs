@@ -159,7 +159,7 @@ impl Worker<'_> {
         run: impl FnOnce(&Path, &[&str], Option<&Path>) -> Result<ExitStatus>,
     ) -> Result<(Action, f64)> {
         let stage = &self.recipe.stages[index];
-        let before = self.record.get(&stage.name).filter(|_| why.goes_on());
+        let before = self.record.get(&stage.name).filter(|_| why.goes_on(stage));
         let attempt = Attempt {
             identity,
             started: before.map_or_else(now, |record| record.started),
@@ -198,7 +198,7 @@ impl Worker<'_> {
     /// Clears the way, makes directories and writes the files that a stage reads.
     fn prepare(&self, stage: &Stage, why: &Why) -> Result<()> {
         let dir = &self.recipe.dir;
-        if !why.goes_on()
+        if !why.goes_on(stage)
             && let Some(place) = set_aside(dir, stage)?
         {
             let (name, place) = (&stage.name, place.display());
@@ -227,9 +227,10 @@ fn fail<T>(stage: &Stage, status: ExitStatus, missing: &[&str]) -> Result<T> {
     let (name, line) = (&stage.name, stage.line());
     if status.success() {
         let missing = missing.join(", ");
-        return Err(anyhow!("stage {name:?} ended without making {missing}: {line}")).hint(
-            "if it was stopped, run the recipe again; if not, its `outputs` are not what it makes",
-        );
+        return Err(anyhow!("stage {name:?} ended without making {missing}: {line}")).hint(format!(
+            "if it was stopped, run the recipe again; if {missing} was removed, --from {name} begins anew; otherwise `outputs` \
+             are not what it makes"
+        ));
     }
     let end = match status.code() {
         Some(code) => format!("with exit code {code}"),
