@@ -80,7 +80,9 @@ pub(super) struct TextHash(Hasher);
 impl TextHash {
     pub(super) fn of(pairs: &[Pair]) -> Sha256 {
         let mut hash = Self::default();
-        pairs.iter().for_each(|pair| hash.add(pair));
+        for pair in pairs {
+            hash.add(pair);
+        }
         hash.finish()
     }
 
