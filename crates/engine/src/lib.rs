@@ -2,7 +2,8 @@
 //!
 //! An [`Engine`] is a checkpoint with its weights packed for the processor, in f32 or 8 bits. A [`Session`] has the buffers: it
 //! [encodes](Session::encode) sources and then answers as a [`Denoiser`](padir_base::denoise::Denoiser), if the model's decoder
-//! is parallel, or as a [`Continuer`](padir_base::continuation::Continuer), if it is causal.
+//! is parallel, or as a [`Continuer`](padir_base::continuation::Continuer), if it is causal; then it also
+//! [judges](Session::judge) what others said.
 //!
 //! - Batches are ragged and rows that share a source share its keys and values.
 //! - A row's answer does not depend, to the bit, on the rows beside it, their order, or the number of threads; with the same precision it is the
@@ -36,6 +37,7 @@ mod causal;
 mod engine;
 mod error;
 mod head;
+mod judge;
 mod layers;
 mod length;
 mod memory;
@@ -46,6 +48,7 @@ mod weights;
 
 pub use engine::{Engine, Precision};
 pub use error::EngineError;
+pub use judge::Target;
 pub use padir_kernels::packed::limit::multiply_adds;
 pub use padir_kernels::packed::{Isa, Threads};
 pub use session::Session;

@@ -10,6 +10,7 @@ use crate::causal::Growth;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::head::Shortlists;
+use crate::judge::Trial;
 use crate::layers::{Rows, Work, pick};
 use crate::length::Lengths;
 use crate::memory::Memory;
@@ -31,6 +32,7 @@ pub struct Session {
     pub(crate) sources: Sources,
     pub(crate) plan: Plan,
     pub(crate) growth: Growth,
+    pub(crate) trial: Trial,
 }
 
 /// Sources while they are encoded.
@@ -60,6 +62,7 @@ impl Session {
             sources: Sources::default(),
             plan: Plan::default(),
             growth: Growth::default(),
+            trial: Trial::default(),
         }
     }
 

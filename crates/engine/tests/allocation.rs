@@ -11,7 +11,7 @@ use padir_base::continuation::{Advance, Continuer};
 use padir_base::denoise::{Answers, Denoiser, Query};
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{DecoderKind, ModelConfig, Preset};
-use padir_engine::{Precision, Session};
+use padir_engine::{Precision, Session, Target};
 
 /// The system's allocator, counted.
 struct Counting;
@@ -91,6 +91,15 @@ fn nothing_is_allocated_in_the_loop() {
                 }
             });
             assert_eq!(count, 0, "causal, {precision:?} of {vocabulary}, {threads} threads");
+
+            let rivals = [&target[..12], &target[12..]];
+            let rivals = rivals.map(|tokens| Target { context: 0, tokens });
+            let mut log_probs = Vec::new();
+            let count = allocations(|| {
+                causal.encode(&[&source]).unwrap();
+                causal.judge(&rivals, &mut log_probs).unwrap();
+            });
+            assert_eq!(count, 0, "judging, {precision:?} of {vocabulary}, {threads} threads");
         }
     }
 }

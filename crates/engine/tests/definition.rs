@@ -10,7 +10,7 @@ use padir_base::continuation::{Advance, Continuer};
 use padir_base::denoise::Denoiser;
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{DecoderKind, InitialTokens, LengthPredictor, ModelConfig};
-use padir_engine::Precision;
+use padir_engine::{Precision, Target};
 use proptest::prelude::*;
 
 /// Tolerances of log-probabilities.
@@ -87,6 +87,42 @@ proptest! {
                         prop_assert!((log_prob + distance).abs() < tolerance * truth[0].abs().max(1.0), "{} {:?}", length, truth);
                     },
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn causal_decoders_judge_by_definition(
+        config in configs(DecoderKind::Causal), seed: u64,
+        sources in prop::collection::vec(0..20_usize, 1..3), targets in prop::collection::vec(0..20_usize, 1..5),
+    ) {
+        let model = Model::random(&config, seed);
+        let naive = Naive { model: &model };
+        let mut stream = Seed(seed).stream(Purpose::Synthesis, 1);
+        let sources: Vec<Vec<TokenId>> = sources.iter().map(|&n| tokens(&mut stream, n)).collect();
+        let targets: Vec<Vec<TokenId>> = targets.iter().map(|&n| tokens(&mut stream, n)).collect();
+        let context = |at: usize| at * sources.len() / targets.len();
+        let mut truth = Vec::new();
+        for (at, target) in targets.iter().enumerate() {
+            let read: Vec<TokenId> = std::iter::once(config.symbols.start).chain(target.iter().copied()).collect();
+            let all = naive.decode(&naive.encode(&sources[context(at)]), &read[..target.len()]);
+            truth.extend(all.iter().zip(target).map(|(all, token)| all[token.index()]));
+        }
+        let targets: Vec<Target<'_>> =
+            targets.iter().enumerate().map(|(at, tokens)| Target { context: context(at), tokens }).collect();
+        for (precision, tolerance) in [(Precision::F32, CLOSE), (Precision::Int8, LOOSE)] {
+            let mut session = session(&model.engine(precision), 2, &sources);
+            let (mut together, mut alone) = (vec![0.0], Vec::new());
+            session.judge(&targets, &mut together).unwrap();
+            prop_assert_eq!(together.len(), truth.len());
+            for (found, truth) in together.iter().zip(&truth) {
+                prop_assert!((found - truth).abs() < tolerance, "{:?}: {} {}", precision, found, truth);
+            }
+            let mut rest = together.as_slice();
+            for target in &targets {
+                session.judge(&[*target], &mut alone).unwrap();
+                prop_assert_eq!(&alone, &rest[..alone.len()], "alone and among others");
+                rest = &rest[alone.len()..];
             }
         }
     }

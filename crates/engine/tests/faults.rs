@@ -8,7 +8,7 @@ use padir_base::TokenId;
 use padir_base::continuation::{Advance, Continuer};
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{Decoder, DecoderKind, ModelConfig, Preset};
-use padir_engine::{Engine, Precision, Session};
+use padir_engine::{Engine, Precision, Session, Target};
 
 fn config(kind: DecoderKind) -> ModelConfig {
     let mut config = ModelConfig::preset(Preset::Tiny, VOCABULARY, kind);
@@ -64,6 +64,28 @@ fn each_decoder_refuses_the_calls_of_the_other() {
     let error = session(&parallel, 1, &[vec![]]).begin(&[0]).unwrap_err();
     assert_eq!(error.to_string(), "this needs a causal decoder; the model's is parallel");
     assert_eq!(session(&causal, 1, &[vec![]]).lengths(0, 5), []);
+}
+
+#[test]
+fn targets_that_cannot_be_judged() {
+    let known = [TokenId(5), TokenId(6)];
+    let cases: [(DecoderKind, usize, &[TokenId], &str); 3] = [
+        (DecoderKind::Parallel, 0, &known, "this needs a causal decoder; the model's is parallel"),
+        (DecoderKind::Causal, 1, &known, "there is no context 1; 1 are encoded"),
+        (
+            DecoderKind::Causal,
+            0,
+            &[TokenId(150)],
+            "token 150 lies outside of the vocabulary of 150",
+        ),
+    ];
+    for (kind, context, tokens, expected) in cases {
+        let model = Model::random(&config(kind), 1);
+        let mut session = session(&model.engine(Precision::F32), 1, &[known.to_vec()]);
+        let mut log_probs = Vec::new();
+        let error = session.judge(&[Target { context, tokens }], &mut log_probs).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
 }
 
 #[test]

@@ -72,6 +72,12 @@ pub enum TranslateError {
         /// The model it is.
         found: &'static str,
     },
+    /// A judge with another vocabulary: what is said in one is not said in the other.
+    #[error("the judge has another vocabulary than the model")]
+    ForeignJudge,
+    /// A length penalty that orders nothing.
+    #[error("the judge's length penalty is {0}; it must be finite")]
+    JudgePenalty(f64),
     /// Decoding failed.
     #[error(transparent)]
     Decode(#[from] DecodeError<EngineError>),

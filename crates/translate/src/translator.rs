@@ -15,6 +15,7 @@ use padir_text::vocab::Vocabulary;
 
 use crate::decoding::{Decoding, symbols_of};
 use crate::error::TranslateError;
+use crate::judge::Judge;
 use crate::observer::{Guide, Place, Watcher};
 use crate::split::{Part, split};
 use crate::translation::Translation;
@@ -50,10 +51,11 @@ pub struct Text<'t> {
 
 /// A model that translates texts.
 pub struct Translator {
-    vocabulary: Arc<Vocabulary>,
+    pub(crate) vocabulary: Arc<Vocabulary>,
     engine: Engine,
-    session: Session,
-    decoding: Decoding,
+    pub(crate) session: Session,
+    pub(crate) decoding: Decoding,
+    judge: Option<Judge>,
     max_length: usize,
     shortlist: Option<Arc<Shortlist>>,
     listed: Vec<TokenId>,
@@ -111,6 +113,7 @@ impl Translator {
             engine,
             session,
             decoding,
+            judge: None,
             max_length: generation.max_length,
             shortlist: None,
             listed: Vec::new(),
@@ -135,6 +138,23 @@ impl Translator {
     /// Only tokens of these lists compete from now on; all of them if there is none.
     pub fn set_shortlist(&mut self, shortlist: Option<Arc<Shortlist>>) {
         self.shortlist = shortlist;
+    }
+
+    /// Whoever orders hypotheses, if it is somebody else.
+    pub fn judge(&self) -> Option<&Judge> {
+        self.judge.as_ref()
+    }
+
+    /// Leaves the order of hypotheses to somebody else from now on, or to itself again.
+    ///
+    /// # Errors
+    /// If the judge has another vocabulary.
+    pub fn set_judge(&mut self, judge: Option<Judge>) -> Result<(), TranslateError> {
+        if judge.as_ref().is_some_and(|judge| judge.vocabulary().hash() != self.vocabulary.hash()) {
+            return Err(TranslateError::ForeignJudge);
+        }
+        self.judge = judge;
+        Ok(())
     }
 
     /// How it decodes.
@@ -255,6 +275,19 @@ impl Translator {
                 self.session.set_shortlist(context, Some(&self.listed))?;
             }
         }
+        let mut lists = self.hypotheses(jobs, guide)?;
+        if let Some(judge) = &mut self.judge {
+            judge.order(&sources, &mut lists)?;
+        }
+        Ok(lists)
+    }
+
+    /// What is to be said of encoded jobs.
+    fn hypotheses<W: Watcher>(
+        &mut self,
+        jobs: &[Job],
+        guide: &mut Guide<'_, W>,
+    ) -> Result<Vec<Vec<Hypothesis>>, TranslateError> {
         match &self.decoding {
             Decoding::Refine(settings) => {
                 let symbols = symbols_of(self.engine.config());

@@ -6,6 +6,7 @@ mod completions;
 mod data;
 mod distil;
 mod evaluate;
+mod judge;
 mod lab;
 mod quantize;
 mod report;

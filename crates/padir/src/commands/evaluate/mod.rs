@@ -11,7 +11,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use padir_base::file::write_atomically;
-use padir_engine::Precision;
 use padir_score::Tokenizer;
 use padir_text::origin::Origin;
 use padir_text::{Corpus, Pair};
@@ -23,6 +22,7 @@ use super::data::table::{Table, pairs};
 use super::distil::batches::{batches, source_lengths};
 use super::distil::part::one_line;
 use super::distil::task::hash_model;
+use super::judge::JudgeArgs;
 use super::translate::{Shortcuts, some_decoder};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, for_each_pair};
@@ -42,6 +42,7 @@ use variant::Variant;
   padir evaluate --model runs/teacher/best test.en test.de --beam 1,5 --outputs teacher-outputs
   padir evaluate --model runs/padir/best dev.en dev.de --lengths 3,5 --length-penalty 1,2,3,4,5    # to choose by
   padir evaluate --model runs/padir/best test.en test.de --length-penalty 3 --fast
+  padir evaluate --model runs/padir/best test.en test.de --judge runs/ar/best --judge-penalty 1.2
   padir evaluate --model runs/padir/best dev.en dev.de --also prune.rule=share,prune.share=0.5 --also prune.rule=keep,prune.most=1    # what they cost")]
 pub(crate) struct Evaluate {
     /// The model's directory.
@@ -66,6 +67,9 @@ pub(crate) struct Evaluate {
     // Last, because headings in the help extend to what follows.
     #[command(flatten)]
     decoding: DecodingArgs,
+
+    #[command(flatten)]
+    judge: JudgeArgs,
 
     #[command(flatten)]
     corpus: CorpusArgs,
@@ -111,6 +115,7 @@ impl Evaluate {
 
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let mut translator = self.arithmetic.open(&self.model, console.threads())?;
+        self.judge.appoint(&mut translator, console.threads())?;
         let variants = self.decoding.variants(translator.decoding())?;
         let corpora = self.corpus.all()?;
         let mut pairs: Vec<Pair> = Vec::new();
@@ -137,7 +142,7 @@ impl Evaluate {
             rows.push((name, decoding, figures));
         }
         let texts: Vec<String> = corpora.iter().flat_map(Corpus::files).map(name_of).collect();
-        self.show(console, &texts, &pairs, &scores, translator.engine().precision(), &rows)
+        self.show(console, &texts, &pairs, &scores, &translator, &rows)
     }
 
     fn translate(
@@ -174,7 +179,7 @@ impl Evaluate {
         texts: &[String],
         all: &[Pair],
         scores: &Scores<'_>,
-        precision: Precision,
+        translator: &Translator,
         rows: &[(String, Decoding, Figures)],
     ) -> Result<()> {
         if console.wants_json() {
@@ -184,8 +189,9 @@ impl Evaluate {
                 .collect();
             return console.print_json(&json!({
                 "model": { "directory": self.model, "files": hash_model(&self.model, self.arithmetic.shortlist)? },
-                "precision": precision.to_string(),
+                "precision": translator.engine().precision().to_string(),
                 "shortlist": self.arithmetic.shortlist,
+                "judge": self.judge.record(translator)?,
                 "pairs": all.len(),
                 "texts": texts,
                 "corpus": scores.hash(),

@@ -78,13 +78,17 @@ fn scores(
         return Err(anyhow!("{} is about another model than {model}", path.display()))
             .hint("evaluate this one");
     }
-    if evaluation.shortlist || evaluation.precision != "int8" {
-        let how = if evaluation.shortlist { "with a shortlist" } else { &evaluation.precision };
+    let how = match &evaluation {
+        Evaluation { shortlist: true, .. } => Some("with a shortlist"),
+        Evaluation { judge: Some(_), .. } => Some("with a judge"),
+        Evaluation { precision, .. } => Some(precision.as_str()).filter(|name| *name != "int8"),
+    };
+    if let Some(how) = how {
         return Err(anyhow!(
             "{} was made {how}, as the new model does not compute",
             path.display()
         ))
-        .hint("evaluate with --int8 and without --shortlist");
+        .hint("evaluate with --int8, without --shortlist and without --judge");
     }
     // From left to right the longest translation is the model's, and no setting of a row.
     if generation.max_length != model.generation().max_length {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::commands::evaluate::figures::Figures;
+use crate::commands::judge::JudgeRecord;
 
 /// What `padir evaluate --json` prints, as far as it is used.
 #[derive(Serialize, Deserialize)]
@@ -16,6 +17,9 @@ pub(in crate::commands) struct Evaluation {
     pub(in crate::commands) model: Model,
     pub(in crate::commands) precision: String,
     pub(in crate::commands) shortlist: bool,
+    /// Who ordered the hypotheses, if it was another model.
+    #[serde(default)]
+    pub(in crate::commands) judge: Option<JudgeRecord>,
     pub(in crate::commands) pairs: usize,
     /// The files' names.
     #[serde(default)]
@@ -49,18 +53,29 @@ impl Evaluation {
     /// What the model is called: `padir` if it is `padir/best`, and `padir/final` as it is; and whether its name told a seed, which is
     /// left out.
     fn label(&self) -> (String, bool) {
-        let path = &self.model.directory;
-        let run = match path.file_name() {
-            Some(name) if name == "best" => path.parent().unwrap_or(path),
-            _ => path,
-        };
-        let full = if run.is_absolute() { last(run) } else { run.to_string_lossy().into_owned() };
+        let full = self.model.name();
         let mut label = without_seed(&full);
         let is_seeded = label != full;
         if self.shortlist {
             label.push_str(", shortlist");
         }
+        if let Some(judge) = &self.judge {
+            let (name, alpha) = (without_seed(&judge.model.name()), judge.length_penalty);
+            label.push_str(&format!(", judged by {name} with α {alpha}"));
+        }
         (label, is_seeded)
+    }
+}
+
+impl Model {
+    /// `padir` if it is `padir/best`, and `padir/final` as it is.
+    fn name(&self) -> String {
+        let path = &self.directory;
+        let run = match path.file_name() {
+            Some(name) if name == "best" => path.parent().unwrap_or(path),
+            _ => path,
+        };
+        if run.is_absolute() { last(run) } else { run.to_string_lossy().into_owned() }
     }
 }
 

@@ -16,6 +16,7 @@ use padir_text::lines::LINE_LIMIT;
 use padir_translate::{Decoding, Place, Text, Translation, Translator, Watcher};
 
 use super::arithmetic::Arithmetic;
+use super::judge::JudgeArgs;
 use crate::console::{Console, is_quiet_end};
 use crate::hint::WithHint;
 use sink::Sink;
@@ -36,6 +37,7 @@ use watch::Watch;
   padir translate --model runs/en-de/best --file test.en.gz --int8 --steps 2 --lengths 1
   padir translate --model runs/en-de/best --nbest 5 --scores \"Two men are talking.\"
   padir translate --model runs/en-de/best --watch \"Two men are talking.\"
+  padir translate --model runs/en-de/best --judge runs/teacher/best < test.en > test.de
   padir translate --model runs/teacher/best --sample --nbest 5 --set sampling.temperature=0.7 \"Two men are talking.\"
   padir translate --model runs/en-de/best --set halt.rule=confident --set halt.min_log_prob=-0.05 < test.en")]
 pub(crate) struct Translate {
@@ -81,6 +83,9 @@ pub(crate) struct Translate {
     #[command(flatten)]
     shortcuts: Shortcuts,
 
+    #[command(flatten)]
+    judge: JudgeArgs,
+
     /// Print the N best translations of each text: number ||| text ||| score.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Output")]
     nbest: Option<u16>,
@@ -114,6 +119,7 @@ impl Translate {
         };
         let mut translator = self.arithmetic.open(&model, console.threads())?;
         translator.set_decoding(self.decoding(&translator)?)?;
+        self.judge.appoint(&mut translator, console.threads())?;
         if self.watch && !matches!(translator.decoding(), Decoding::Refine(_)) {
             bail!("--watch shows refinement, and this is an autoregressive model");
         }

@@ -1,106 +1,18 @@
 //! `padir translate` as a user runs it. The models are random: what they say is nonsense, but always the same.
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
-use std::collections::HashMap;
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod faults;
+mod house;
+mod judge;
+mod passing_on;
 
-use padir_base::random::Seed;
-use padir_checkpoint::{
-    Decoder, DecoderKind, Extras, InitialTokens, ModelConfig, Preset, Symbols, save,
-};
+use std::fs;
+
+use padir_checkpoint::{Decoder, DecoderKind, InitialTokens, ModelConfig, Preset, Symbols};
 use padir_text::vocab::Vocabulary;
 use serde_json::Value;
-use tempfile::TempDir;
 
-const SENTENCES: &str =
-    "one two three\nfour\n\n  five six  \nseven eight nine ten\none two three\n";
-
-/// Something that happens to a model's directory.
-type Damage<'a> = &'a dyn Fn(&Path);
-
-/// A directory with a vocabulary and a random model of each kind.
-struct House {
-    directory: TempDir,
-}
-
-impl House {
-    fn build() -> Self {
-        let directory = TempDir::new().unwrap();
-        let corpus = directory.path().join("corpus");
-        let words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-        let line = |i: usize| {
-            (0..6).map(|j| words[(i * 7 + j * j * 3) % 10]).collect::<Vec<_>>().join(" ")
-        };
-        fs::write(&corpus, (0..300).map(|i| line(i) + "\n").collect::<String>()).unwrap();
-        let house = Self { directory };
-        let made =
-            house.run_any(&["vocab", "train", "corpus", "--size", "28", "--output", "vocab"], b"");
-        assert!(made.status.success(), "{}", text(&made.stderr));
-        for (name, kind) in [("ar", DecoderKind::Causal), ("padir", DecoderKind::Parallel)] {
-            house.make_model(name, kind);
-        }
-        house
-    }
-
-    fn make_model(&self, name: &str, kind: DecoderKind) {
-        let vocabulary = Vocabulary::load(self.path("vocab/spiece.model")).unwrap();
-        let config = ModelConfig::preset(Preset::Tiny, vocabulary.size(), kind);
-        self.save_model(name, config, &vocabulary);
-    }
-
-    fn save_model(&self, name: &str, mut config: ModelConfig, vocabulary: &Vocabulary) {
-        config.provenance.vocabulary = Some(vocabulary.hash());
-        let weights: HashMap<String, Vec<f32>> = config.initial(Seed(5)).collect();
-        let extras = Extras::default();
-        save(self.path(name), &config, |p| weights.get(&p.name).map(Into::into), &extras).unwrap();
-        for file in ["spiece.model", "tokenizer.json"] {
-            fs::copy(self.path("vocab").join(file), self.path(name).join(file)).unwrap();
-        }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    fn run_any(&self, arguments: &[&str], stdin: &[u8]) -> Output {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
-            .args(arguments)
-            .current_dir(self.directory.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        let stdin = stdin.to_vec();
-        // A command that fails early does not read its input.
-        let writer = std::thread::spawn(move || drop(input.write_all(&stdin)));
-        let output = child.wait_with_output().unwrap();
-        writer.join().unwrap();
-        output
-    }
-
-    fn translate(&self, arguments: &[&str], stdin: &str) -> String {
-        let arguments: Vec<&str> = ["translate"].iter().chain(arguments).copied().collect();
-        let output = self.run_any(&arguments, stdin.as_bytes());
-        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
-        text(&output.stdout)
-    }
-
-    fn fail(&self, arguments: &[&str], stdin: &[u8]) -> (String, String) {
-        let arguments: Vec<&str> = ["translate"].iter().chain(arguments).copied().collect();
-        let output = self.run_any(&arguments, stdin);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", text(&output.stderr));
-        (text(&output.stdout), text(&output.stderr))
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
+use house::{House, SENTENCES, text};
 
 #[test]
 fn a_line_comes_of_a_line_whatever_the_batch() {
@@ -340,121 +252,6 @@ fn long_texts_are_cut_and_nothing_is_too_strange() {
 }
 
 #[test]
-fn bad_input_is_named_by_file_and_line() {
-    let house = House::build();
-    let (out, error) = house.fail(&["--model", "padir", "--steps", "1"], b"one\n\xff\xfe\ntwo\n");
-    assert!(error.contains("line 2"), "{error}");
-    assert_eq!(out.lines().count(), 1, "what came before it is translated: {out:?}");
-    let cases: [(&str, &[&str], &str); 10] = [
-        ("no model", &["--model", "nowhere", "x"], "nowhere"),
-        ("no file", &["--model", "ar", "--file", "nowhere"], "nowhere"),
-        ("steps of a beam", &["--model", "ar", "--steps", "2", "x"], "unknown field `steps`"),
-        ("a beam of steps", &["--model", "padir", "--beam", "2", "x"], "unknown field `num_beams`"),
-        ("the paper's beam", &["--model", "ar", "--exact-paper", "x"], "--exact-paper"),
-        ("no such setting", &["--model", "padir", "--set", "stepps=1", "x"], "stepps"),
-        ("no value", &["--model", "padir", "--set", "steps", "x"], "key=value"),
-        ("no steps", &["--model", "padir", "--steps", "0", "x"], "`steps` is 0"),
-        ("no steps for nothing", &["--model", "padir", "--steps", "0"], "`steps` is 0"),
-        ("a trace nowhere", &["--model", "padir", "--trace", "no/where", "x"], "no/where"),
-    ];
-    for (name, arguments, expected) in cases {
-        let (_, error) = house.fail(arguments, b"");
-        assert!(error.starts_with("error: ") && error.contains(expected), "{name}: {error}");
-    }
-}
-
-#[test]
-fn damaged_models_are_refused() {
-    let house = House::build();
-    let spoil = |name: &str, change: Damage<'_>| {
-        let _ = fs::remove_dir_all(house.path("spoilt"));
-        house.make_model("spoilt", DecoderKind::Parallel);
-        change(&house.path("spoilt"));
-        let (out, error) = house.fail(&["--model", "spoilt", "one"], b"");
-        assert_eq!(out, "", "{name}");
-        error
-    };
-    let cases: [(&str, Damage<'_>, &str); 5] = [
-        ("truncated", &|d| shorten(&d.join("model.safetensors")), "model.safetensors"),
-        (
-            "no weights",
-            &|d| fs::remove_file(d.join("model.safetensors")).unwrap(),
-            "model.safetensors",
-        ),
-        ("no config", &|d| fs::remove_file(d.join("config.json")).unwrap(), "config.json"),
-        (
-            "another vocabulary",
-            &|d| {
-                fs::remove_file(d.join("tokenizer.json")).unwrap();
-                let mut bytes = fs::read(d.join("spiece.model")).unwrap();
-                let place = bytes.windows(3).position(|three| three == b"one").unwrap();
-                bytes[place..place + 3].copy_from_slice(b"eno");
-                fs::write(d.join("spiece.model"), bytes).unwrap();
-            },
-            "not the one this model was trained with",
-        ),
-        (
-            "no vocabulary",
-            &|d| {
-                fs::remove_file(d.join("tokenizer.json")).unwrap();
-                fs::remove_file(d.join("spiece.model")).unwrap();
-            },
-            "no usable vocabulary",
-        ),
-    ];
-    for (name, change, expected) in cases {
-        let error = spoil(name, change);
-        assert!(error.contains(expected), "{name}: {error}");
-    }
-}
-
-fn shorten(path: &Path) {
-    let bytes = fs::read(path).unwrap();
-    fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
-}
-
-#[test]
-fn a_closed_pipe_ends_quietly() {
-    let house = House::build();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
-        .args(["translate", "--model", "ar", "--batch", "1", "--quiet"])
-        .current_dir(house.directory.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let mut input = child.stdin.take().unwrap();
-    let _ = input.write_all("one two\n".repeat(50).as_bytes());
-    drop(input);
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    assert_eq!(text(&output.stderr), "");
-}
-
-#[test]
-fn a_quantised_model_translates_like_the_original_in_8_bits() {
-    let house = House::build();
-    for model in ["ar", "padir"] {
-        let made = house.run_any(&["quantize", model, "--output", "small", "--json"], b"");
-        assert!(made.status.success(), "{}", text(&made.stderr));
-        let report: Value = serde_json::from_slice(&made.stdout).unwrap();
-        let bytes = |key: &str| report[key].as_u64().unwrap();
-        assert!(3 * bytes("bytes") < bytes("bytes_before"), "{report}");
-        let whole = house.translate(&["--model", model, "--int8"], SENTENCES);
-        assert_eq!(house.translate(&["--model", "small", "--int8"], SENTENCES), whole, "{model}");
-        assert_eq!(
-            house.translate(&["--model", "small"], SENTENCES),
-            whole,
-            "{model}, as it is kept"
-        );
-        assert_eq!(house.translate(&["--model", "small", "--f32"], SENTENCES).lines().count(), 6);
-        fs::remove_dir_all(house.path("small")).unwrap();
-    }
-}
-
-#[test]
 fn decoding_can_be_measured() {
     let house = House::build();
     let arguments = "bench decode --random tiny --vocabulary 300 --length 4 --sentences 2 --steps 2 \
@@ -519,59 +316,6 @@ fn a_shortlist_restricts_what_can_be_said_and_nothing_else() {
 }
 
 #[test]
-fn a_bad_shortlist_is_named() {
-    let house = House::build();
-    let (_, error) = house.fail(&["--model", "ar", "--shortlist"], b"one\n");
-    assert!(error.contains("vmap.txt") && error.contains("hint: `padir shortlist"), "{error}");
-    let cases = [
-        ("\t</s>\none two\n", "line 2: there is no tab"),
-        ("\t</s> zwölf\n", "line 1: the vocabulary has no piece \"zwölf\""),
-        ("zwölf\t</s>\n", "line 1: the vocabulary has no piece \"zwölf\""),
-        ("", "line 1: no line without a source"),
-    ];
-    for (content, expected) in cases {
-        fs::write(house.path("ar/vmap.txt"), content).unwrap();
-        let (_, error) = house.fail(&["--model", "ar", "--shortlist"], b"one\n");
-        assert!(error.contains(expected), "{content:?}: {error}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupt_ends_it_after_what_was_said() {
-    use std::io::{BufRead, BufReader};
-    let house = House::build();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
-        .args(["translate", "--model", "padir", "--trace", "steps.jsonl"])
-        .current_dir(house.directory.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(b"one two three\n").unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.ends_with('\n'), "the first line is answered while more may come");
-    // Whoever started us in the background may have us ignore interrupts; then nobody waits for one to work.
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    let name = if ignored & 0b10 == 0 { "-INT" } else { "-TERM" };
-    let kill = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{:?}", output.status);
-    assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
-    let is_trace = |name: &str| name.starts_with(".padir-") || name == "steps.jsonl";
-    let files = fs::read_dir(house.directory.path()).unwrap();
-    let names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
-    let left: Vec<String> = names.filter(|name| is_trace(name)).collect();
-    assert!(left.is_empty(), "what is not whole is not there: {left:?}");
-}
-
-#[test]
 fn models_are_found_by_their_languages() {
     let house = House::build();
     let nothing = house.fail(&["--from", "xx", "--to", "yy", "one"], b"").1;
@@ -592,82 +336,4 @@ fn models_are_found_by_their_languages() {
     let both =
         house.run_any(&["translate", "--model", "models/toy-de-en", "--to", "en", "one"], b"");
     assert_eq!(both.status.code(), Some(2), "{}", text(&both.stderr));
-}
-
-#[test]
-fn a_model_is_passed_on_with_a_card() {
-    let house = House::build();
-    fs::write(house.path("test.a"), "one two\nthree four five\n").unwrap();
-    fs::write(house.path("test.b"), "two one\nfive four three\n").unwrap();
-    let evaluated = house.run_any(
-        &[
-            "evaluate",
-            "--model",
-            "padir",
-            "test.a",
-            "test.b",
-            "--steps",
-            "2",
-            "--lengths",
-            "1",
-            "--set",
-            "length_penalty=1.5",
-            "--int8",
-            "--json",
-        ],
-        b"",
-    );
-    assert!(evaluated.status.success(), "{}", text(&evaluated.stderr));
-    fs::write(house.path("test.json"), &evaluated.stdout).unwrap();
-    let single = text(&evaluated.stdout).replace("\"int8\"", "\"f32\"");
-    fs::write(house.path("single.json"), single).unwrap();
-    let words = "title = \"Numbers\"\nlanguages = [\"en\"]\ntraining_data = \"none\"\nattribution = \"nobody\"\n\
-        licence = \"CC0-1.0\"\nlimits = \"It is random.\"\ntest_set = \"two lines\"\n";
-    fs::write(house.path("card.toml"), words).unwrap();
-    let pack = |more: &[&str]| {
-        let output = if more.contains(&"--output") { &[][..] } else { &["--output", "small"] };
-        let all = ["quantize", "padir", "--card", "card.toml"];
-        house.run_any(&[&all, output, more].concat(), b"")
-    };
-    let scored = ["--evaluation", "test.json", "--set", "lengths=1", "--set"];
-    let done = pack(&[&scored[..], &["steps=2"], &["--set", "length_penalty=1.5"]].concat());
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let card = fs::read_to_string(house.path("small/README.md")).unwrap();
-    for expected in
-        ["# Numbers", "nobody", "| two lines, steps2.lengths1, int8 | BLEU | ", "It is random."]
-    {
-        assert!(card.contains(expected), "{expected}\n{card}");
-    }
-    let settings = fs::read_to_string(house.path("small/generation_config.json")).unwrap();
-    let settings: Value = serde_json::from_str(&settings).unwrap();
-    assert_eq!(settings["padir"]["length_penalty"], 1.5);
-    // The model decodes with what it carries.
-    let asked = ["--steps", "2", "--lengths", "1", "--set", "length_penalty=1.5"];
-    let asked: Vec<&str> = ["--model", "padir", "--int8"].iter().chain(&asked).copied().collect();
-    let carried = house.translate(&["--model", "small", "--int8"], SENTENCES);
-    assert_eq!(carried, house.translate(&asked, SENTENCES));
-    let cases = [
-        (vec!["--set", "stepps=2"], "a model keeps no setting `stepps`"),
-        (vec!["--set", "steps"], "is not of the form key=value"),
-        (vec!["--set", "steps=many"], "steps"),
-        ([&scored[..], &["steps=9"]].concat(), "was not made with the settings of this model"),
-        ([&scored[..], &["steps=2"]].concat(), "was not made with the settings of this model"),
-        (vec!["--set", "eos_token_id=7"], "a model keeps no setting `eos_token_id`"),
-        (vec!["--evaluation", "card.toml"], "is not an evaluation"),
-        (vec!["--evaluation", "single.json"], "was made f32, as the new model does not compute"),
-        ([&scored[..], &["max_length=9"]].concat(), "was made with another max_length"),
-        (vec!["--output", "./padir"], "the output is the model itself"),
-    ];
-    fs::write(
-        house.path("other.json"),
-        text(&evaluated.stdout).replacen("model.safetensors", "x", 1),
-    )
-    .unwrap();
-    let other = ["--evaluation", "other.json", "--set", "lengths=1", "--set", "steps=2"];
-    let other = (other.to_vec(), "is about another model");
-    for (more, expected) in cases.into_iter().chain([other]) {
-        let failed = pack(&more);
-        assert_eq!(failed.status.code(), Some(1), "{more:?}");
-        assert!(text(&failed.stderr).contains(expected), "{}", text(&failed.stderr));
-    }
 }

@@ -1,0 +1,96 @@
+//! Somebody else has the last word.
+
+use std::fs;
+
+use padir_checkpoint::DecoderKind;
+use serde_json::Value;
+
+use crate::house::{House, SENTENCES, text};
+
+/// Score, tokens and text of the five best of each line.
+fn five_best(house: &House, arguments: &[&str]) -> Vec<(f64, u64, String)> {
+    let more = ["--nbest", "5", "--json"];
+    let said = house.translate(&[arguments, &more].concat(), SENTENCES);
+    let records = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let alternatives =
+        records.flat_map(|record| record["alternatives"].as_array().unwrap().clone());
+    let read = |one: Value| {
+        let text = one["text"].as_str().unwrap().to_owned();
+        (one["score"].as_f64().unwrap(), one["tokens"].as_u64().unwrap(), text)
+    };
+    alternatives.map(read).collect()
+}
+
+/// What is drawn is scored token by token; whoever judges does it in one pass. Both must come to the same, but for what was cut off at
+/// the greatest length: the judge misses its end.
+#[test]
+fn a_judge_scores_what_was_scored_token_by_token() {
+    let house = House::build();
+    for precision in ["--f32", "--int8"] {
+        let alone = ["--model", "ar", "--sample", "--set", "length_penalty=1.5", precision];
+        let found = five_best(&house, &alone);
+        let judged = ["--judge", "ar", "--judge-penalty", "1.5"];
+        let again = five_best(&house, &[&alone[..], &judged].concat());
+        let short: Vec<_> = found.iter().filter(|(_, tokens, _)| *tokens < 6).collect();
+        assert!(short.iter().any(|(_, tokens, _)| *tokens > 1), "{found:?}");
+        for found in short {
+            let same = |again: &&(f64, u64, String)| (found.1, &found.2) == (again.1, &again.2);
+            let close = |again: &(f64, u64, String)| (found.0 - again.0).abs() < 1e-4;
+            assert!(again.iter().filter(same).any(close), "{precision}: {found:?} {again:?}");
+        }
+    }
+}
+
+#[test]
+fn a_judge_changes_the_order_and_nothing_else() {
+    let house = House::build();
+    let model = ["--model", "padir", "--lengths", "5"];
+    let (own, judged) =
+        (five_best(&house, &model), five_best(&house, &[&model[..], &["--judge", "ar"]].concat()));
+    assert_ne!(own, judged);
+    let texts = |all: &[(f64, u64, String)]| {
+        let mut texts: Vec<String> = all.iter().map(|(_, _, text)| text.clone()).collect();
+        texts.sort();
+        texts
+    };
+    assert_eq!(texts(&own), texts(&judged));
+    for more in [["--batch", "1"], ["--threads", "3"]] {
+        let alike = five_best(&house, &[&model[..], &["--judge", "ar"], &more].concat());
+        assert_eq!(judged, alike, "{more:?}");
+    }
+}
+
+#[test]
+fn whoever_cannot_judge_is_refused() {
+    let house = House::build();
+    let made = house
+        .run_any(&["vocab", "train", "corpus", "--size", "25", "--output", "other-vocab"], b"");
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    fs::rename(house.path("vocab"), house.path("first-vocab")).unwrap();
+    fs::rename(house.path("other-vocab"), house.path("vocab")).unwrap();
+    house.make_model("stranger", DecoderKind::Causal);
+    let cases = [
+        (vec!["--judge", "padir"], "judging needs an autoregressive model"),
+        (vec!["--judge", "stranger"], "the judge has another vocabulary than the model"),
+        (vec!["--judge", "nobody"], "nobody cannot judge"),
+        (vec!["--judge", "ar", "--judge-penalty", "inf"], "length penalty is inf"),
+    ];
+    for (more, expected) in cases {
+        let (_, errors) = house.fail(&[&["--model", "padir", "one two"], &more[..]].concat(), b"");
+        assert!(errors.contains(expected), "{more:?}: {errors}");
+    }
+}
+
+#[test]
+fn evaluations_say_who_judged() {
+    let house = House::build();
+    fs::write(house.path("test.a"), "one two\nthree four five\n").unwrap();
+    let arguments =
+        ["evaluate", "--model", "padir", "test.a", "test.a", "--judge", "ar", "--int8", "--json"];
+    let output = house.run_any(&arguments, b"");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["judge"]["directory"], "ar");
+    assert!(found["judge"]["files"]["model.safetensors"].is_string());
+    assert_eq!(found["judge"]["length_penalty"], 0.6);
+}

@@ -1,0 +1,106 @@
+//! Models that are made smaller and passed on.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::house::{House, SENTENCES, text};
+
+#[test]
+fn a_quantised_model_translates_like_the_original_in_8_bits() {
+    let house = House::build();
+    for model in ["ar", "padir"] {
+        let made = house.run_any(&["quantize", model, "--output", "small", "--json"], b"");
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        let report: Value = serde_json::from_slice(&made.stdout).unwrap();
+        let bytes = |key: &str| report[key].as_u64().unwrap();
+        assert!(3 * bytes("bytes") < bytes("bytes_before"), "{report}");
+        let whole = house.translate(&["--model", model, "--int8"], SENTENCES);
+        assert_eq!(house.translate(&["--model", "small", "--int8"], SENTENCES), whole, "{model}");
+        assert_eq!(
+            house.translate(&["--model", "small"], SENTENCES),
+            whole,
+            "{model}, as it is kept"
+        );
+        assert_eq!(house.translate(&["--model", "small", "--f32"], SENTENCES).lines().count(), 6);
+        fs::remove_dir_all(house.path("small")).unwrap();
+    }
+}
+
+#[test]
+fn a_model_is_passed_on_with_a_card() {
+    let house = House::build();
+    fs::write(house.path("test.a"), "one two\nthree four five\n").unwrap();
+    fs::write(house.path("test.b"), "two one\nfive four three\n").unwrap();
+    let evaluated = house.run_any(
+        &[
+            "evaluate",
+            "--model",
+            "padir",
+            "test.a",
+            "test.b",
+            "--steps",
+            "2",
+            "--lengths",
+            "1",
+            "--set",
+            "length_penalty=1.5",
+            "--int8",
+            "--json",
+        ],
+        b"",
+    );
+    assert!(evaluated.status.success(), "{}", text(&evaluated.stderr));
+    fs::write(house.path("test.json"), &evaluated.stdout).unwrap();
+    let single = text(&evaluated.stdout).replace("\"int8\"", "\"f32\"");
+    fs::write(house.path("single.json"), single).unwrap();
+    let words = "title = \"Numbers\"\nlanguages = [\"en\"]\ntraining_data = \"none\"\nattribution = \"nobody\"\n\
+        licence = \"CC0-1.0\"\nlimits = \"It is random.\"\ntest_set = \"two lines\"\n";
+    fs::write(house.path("card.toml"), words).unwrap();
+    let pack = |more: &[&str]| {
+        let output = if more.contains(&"--output") { &[][..] } else { &["--output", "small"] };
+        let all = ["quantize", "padir", "--card", "card.toml"];
+        house.run_any(&[&all, output, more].concat(), b"")
+    };
+    let scored = ["--evaluation", "test.json", "--set", "lengths=1", "--set"];
+    let done = pack(&[&scored[..], &["steps=2"], &["--set", "length_penalty=1.5"]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let card = fs::read_to_string(house.path("small/README.md")).unwrap();
+    for expected in
+        ["# Numbers", "nobody", "| two lines, steps2.lengths1, int8 | BLEU | ", "It is random."]
+    {
+        assert!(card.contains(expected), "{expected}\n{card}");
+    }
+    let settings = fs::read_to_string(house.path("small/generation_config.json")).unwrap();
+    let settings: Value = serde_json::from_str(&settings).unwrap();
+    assert_eq!(settings["padir"]["length_penalty"], 1.5);
+    // The model decodes with what it carries.
+    let asked = ["--steps", "2", "--lengths", "1", "--set", "length_penalty=1.5"];
+    let asked: Vec<&str> = ["--model", "padir", "--int8"].iter().chain(&asked).copied().collect();
+    let carried = house.translate(&["--model", "small", "--int8"], SENTENCES);
+    assert_eq!(carried, house.translate(&asked, SENTENCES));
+    let cases = [
+        (vec!["--set", "stepps=2"], "a model keeps no setting `stepps`"),
+        (vec!["--set", "steps"], "is not of the form key=value"),
+        (vec!["--set", "steps=many"], "steps"),
+        ([&scored[..], &["steps=9"]].concat(), "was not made with the settings of this model"),
+        ([&scored[..], &["steps=2"]].concat(), "was not made with the settings of this model"),
+        (vec!["--set", "eos_token_id=7"], "a model keeps no setting `eos_token_id`"),
+        (vec!["--evaluation", "card.toml"], "is not an evaluation"),
+        (vec!["--evaluation", "single.json"], "was made f32, as the new model does not compute"),
+        ([&scored[..], &["max_length=9"]].concat(), "was made with another max_length"),
+        (vec!["--output", "./padir"], "the output is the model itself"),
+    ];
+    fs::write(
+        house.path("other.json"),
+        text(&evaluated.stdout).replacen("model.safetensors", "x", 1),
+    )
+    .unwrap();
+    let other = ["--evaluation", "other.json", "--set", "lengths=1", "--set", "steps=2"];
+    let other = (other.to_vec(), "is about another model");
+    for (more, expected) in cases.into_iter().chain([other]) {
+        let failed = pack(&more);
+        assert_eq!(failed.status.code(), Some(1), "{more:?}");
+        assert!(text(&failed.stderr).contains(expected), "{}", text(&failed.stderr));
+    }
+}
