@@ -22,6 +22,9 @@ use crate::layers::{Rows, Work};
 use crate::memory::Memory;
 use crate::session::{Session, embed};
 
+/// Tokens whose logits are compared at a time: at most twice as many columns.
+const TOGETHER: usize = 128;
+
 /// What somebody said about a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target<'t> {
@@ -89,6 +92,9 @@ impl Trial {
         log_probs: &mut Vec<f64>,
     ) {
         let count = said.clone().count();
+        if count == 0 {
+            return;
+        }
         let best = &self.best[first..first + count];
         self.ids.clear();
         self.ids.extend(said.clone().map(|token| token.0));
@@ -151,12 +157,11 @@ impl Session {
         let Work { tools, best, normed, .. } = work;
         let states = &normed[..count * engine.config.d_model];
         best.run(tools, head, scale, states, 1, None, &mut trial.best);
-        let mut first = 0;
-        // Rivals for a source have most of their tokens in common.
-        for rivals in targets.chunk_by(|a, b| a.context == b.context) {
-            let said = rivals.iter().flat_map(|target| target.tokens);
-            trial.compare(engine, work, first, said, log_probs);
-            first = log_probs.len();
+        // Rivals for a source stand side by side, and have most of their tokens in common.
+        let said = targets.iter().flat_map(|target| target.tokens);
+        for first in (0..count).step_by(TOGETHER) {
+            let some = said.clone().skip(first).take(TOGETHER);
+            trial.compare(engine, work, first, some, log_probs);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use padir_base::TokenId;
 use padir_base::continuation::{Advance, Continuer};
 use padir_base::denoise::Denoiser;
 use padir_base::random::{Purpose, Seed};
-use padir_checkpoint::{DecoderKind, InitialTokens, LengthPredictor, ModelConfig};
+use padir_checkpoint::{DecoderKind, InitialTokens, LengthPredictor, ModelConfig, Preset};
 use padir_engine::{Precision, Target};
 use proptest::prelude::*;
 
@@ -159,6 +159,30 @@ fn mask_of(config: &ModelConfig, position: usize) -> TokenId {
         _ => 0,
     };
     TokenId((last - back) as u32)
+}
+
+#[test]
+fn nothing_is_judged_as_nothing() {
+    let model = Model::random(&ModelConfig::preset(Preset::Tiny, 150, DecoderKind::Causal), 1);
+    let sources = [vec![TokenId(7)], vec![TokenId(8)]];
+    let said = [TokenId(9), TokenId::EOS];
+    let mut session = session(&model.engine(Precision::F32), 1, &sources);
+    let mut log_probs = vec![1.0];
+    session.judge(&[], &mut log_probs).unwrap();
+    assert!(log_probs.is_empty());
+    let targets: [(usize, &[TokenId]); 3] = [(0, &[]), (1, &said), (0, &[])];
+    let targets = targets.map(|(context, tokens)| Target { context, tokens });
+    session.judge(&targets, &mut log_probs).unwrap();
+    let beside = log_probs.clone();
+    session.judge(&targets[1..2], &mut log_probs).unwrap();
+    assert_eq!(beside, log_probs);
+    // More than are compared at a time.
+    let long: Vec<TokenId> = (0..300).map(|i| TokenId(3 + i % 100)).collect();
+    session.judge(&[Target { context: 0, tokens: &long }], &mut log_probs).unwrap();
+    assert_eq!(log_probs.len(), 300);
+    let whole = log_probs.clone();
+    session.judge(&[Target { context: 0, tokens: &long[..130] }], &mut log_probs).unwrap();
+    assert_eq!(log_probs, whole[..130], "nobody looks ahead");
 }
 
 fn session_alphabet(session: &padir_engine::Session) -> usize {

@@ -304,6 +304,22 @@ fn whatever_is_read_is_known_and_what_cannot_go_on_begins_anew() {
     assert!(text.contains("part1.en (stage copy-1)"), "{text}");
 }
 
+#[test]
+fn a_shortlist_is_read_where_it_is_used() {
+    let stage = |more: &str| {
+        format!(
+            "dir = \"out\"\n[data]\nshelf = \"shelf\"\n[[stage]]\nname = \"test\"\nstdout = \"test.json\"\n\
+             run = [\"evaluate\", \"--model\", \"{{data.shelf}}/m\", \"{{data.shelf}}/ref.de\", \"{{data.shelf}}/ref.de\"{more}]\n"
+        )
+    };
+    for (more, expected) in [("", false), (", \"--shortlist\"", true)] {
+        let folder = scene(&stage(more));
+        let text = errors(&run(folder.path(), &["recipe.toml"]));
+        assert!(text.contains("shelf/m (stage test)"), "{text}");
+        assert_eq!(text.contains("shelf/m/vmap.txt (stage test)"), expected, "{text}");
+    }
+}
+
 /// Recipes that are none: what is wrong with them, and what must be said, line included.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]

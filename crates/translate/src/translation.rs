@@ -26,7 +26,7 @@ pub struct Alternative {
     pub text: String,
     /// The sum of its parts' scores.
     pub score: f64,
-    /// ln p, by the model.
+    /// ln p, by the model or its judge.
     pub log_prob: f64,
     /// Tokens, ends not counted.
     pub tokens: usize,

@@ -150,7 +150,12 @@ impl Translator {
     /// # Errors
     /// If the judge has another vocabulary.
     pub fn set_judge(&mut self, judge: Option<Judge>) -> Result<(), TranslateError> {
-        if judge.as_ref().is_some_and(|judge| judge.vocabulary().hash() != self.vocabulary.hash()) {
+        let tokens = |engine: &Engine| engine.config().symbols.vocab_size;
+        let knows_all = |judge: &Judge| {
+            judge.vocabulary().hash() == self.vocabulary.hash()
+                && tokens(judge.engine()) >= tokens(&self.engine)
+        };
+        if !judge.as_ref().is_none_or(knows_all) {
             return Err(TranslateError::ForeignJudge);
         }
         self.judge = judge;

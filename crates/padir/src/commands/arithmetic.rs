@@ -1,9 +1,10 @@
 //! How a model computes: options of every command that opens one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use padir_engine::Precision;
+use padir_text::shortlist::SHORTLIST;
 use padir_translate::{Options, TranslateError, Translator};
 
 use crate::hint::WithHint;
@@ -25,6 +26,11 @@ pub(crate) struct Arithmetic {
 }
 
 impl Arithmetic {
+    /// The shortlist that a model is used with, if it is.
+    pub(crate) fn shortlist_of(self, model: &Path) -> Option<PathBuf> {
+        self.shortlist.then(|| model.join(SHORTLIST))
+    }
+
     /// Opens a model, or says what can be done about it.
     pub(crate) fn open(self, directory: &Path, threads: usize) -> Result<Translator> {
         let precision = match (self.int8, self.f32) {

@@ -88,7 +88,7 @@ fn a_model_is_passed_on_with_a_card() {
         (vec!["--set", "eos_token_id=7"], "a model keeps no setting `eos_token_id`"),
         (vec!["--evaluation", "card.toml"], "is not an evaluation"),
         (vec!["--evaluation", "single.json"], "was made f32, as the new model does not compute"),
-        ([&scored[..], &["max_length=9"]].concat(), "was made with another max_length"),
+        ([&scored[..], &["max_length=9"]].concat(), "was not made with the settings of this model"),
         (vec!["--output", "./padir"], "the output is the model itself"),
     ];
     fs::write(

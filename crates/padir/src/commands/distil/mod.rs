@@ -193,6 +193,11 @@ impl Work {
 }
 
 impl Distil {
+    /// The shortlist it reads, if it does.
+    pub(super) fn shortlist(&self) -> Option<PathBuf> {
+        self.arithmetic.shortlist_of(&self.model)
+    }
+
     /// Whether there could be a teacher that decodes like this.
     pub(super) fn check(&self) -> Result<()> {
         some_decoder(|own| self.decoding.resolve(own, self.nbest.into()).map(drop))

@@ -41,7 +41,8 @@ impl Cost {
 struct Head {
     sources: usize,
     /// The hash of the pairs that it was made of: a corpus may have been another one for a while.
-    text: Sha256,
+    #[serde(default)]
+    text: Option<Sha256>,
     cost: Cost,
 }
 
@@ -57,7 +58,7 @@ impl Part {
     /// Makes the file appear whole: what came of these pairs.
     pub(super) fn write(&self, path: &Path, pairs: &[Pair]) -> Result<()> {
         let mut file = AtomicFile::create(path)?;
-        let text = TextHash::of(pairs);
+        let text = Some(TextHash::of(pairs));
         let head = Head { sources: self.translations.len(), text, cost: self.cost };
         let mut write = || -> Result<()> {
             serde_json::to_writer(&mut file, &head)?;
@@ -84,7 +85,9 @@ impl Part {
             for found in [head.sources, translations.len()] {
                 ensure!(found == expected, "it has {found} sources instead of {expected}");
             }
-            ensure!(head.text == TextHash::of(pairs), "it was made of another text");
+            // Older parts do not say.
+            let is_other = head.text.is_some_and(|text| text != TextHash::of(pairs));
+            ensure!(!is_other, "it was made of another text");
             Ok(Self { translations, cost: head.cost })
         };
         read().with_context(|| format!("{} is not usable", path.display()))

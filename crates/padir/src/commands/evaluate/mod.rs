@@ -108,6 +108,11 @@ struct DecodingArgs {
 }
 
 impl Evaluate {
+    /// The shortlist it reads, if it does.
+    pub(super) fn shortlist(&self) -> Option<PathBuf> {
+        self.arithmetic.shortlist_of(&self.model)
+    }
+
     /// Whether there could be a model that decodes like this.
     pub(super) fn check(&self) -> Result<()> {
         some_decoder(|own| self.decoding.variants(own).map(drop))

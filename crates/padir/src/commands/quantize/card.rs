@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use padir_checkpoint::{CardScore, Checkpoint, GenerationConfig, ModelCard};
+use padir_checkpoint::{CardScore, Checkpoint, GenerationConfig, Method, ModelCard};
 use padir_translate::Decoding;
 use serde::Deserialize;
 
@@ -91,7 +91,8 @@ fn scores(
         .hint("evaluate with --int8, without --shortlist and without --judge");
     }
     // From left to right the longest translation is the model's, and no setting of a row.
-    if generation.max_length != model.generation().max_length {
+    let is_causal = matches!(generation.method, Method::Beam(_));
+    if is_causal && generation.max_length != model.generation().max_length {
         return Err(anyhow!("{} was made with another max_length", path.display()))
             .hint("evaluate the new model, or leave max_length alone");
     }

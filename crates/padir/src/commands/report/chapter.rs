@@ -195,10 +195,11 @@ fn printed(stage: &StageRecord) -> Option<String> {
 
 /// The report that lies beside the last output.
 fn distillation(stage: &StageRecord) -> Option<String> {
-    let words = &stage.identity.command;
-    let pairs = words.windows(2).filter(|pair| pair[0] == "-o" || pair[0] == "--output");
-    let apart = pairs.map(|pair| pair[1].as_str());
-    let joined = words.iter().filter_map(|word| word.strip_prefix("--output="));
-    let output = apart.chain(joined).next_back()?;
-    Some(format!("{output}.report.json"))
+    let words = stage.identity.command.iter().map(String::as_str);
+    let before = std::iter::once("").chain(words.clone());
+    let output = before.zip(words).filter_map(|(before, word)| match before {
+        "-o" | "--output" => Some(word),
+        _ => word.strip_prefix("--output="),
+    });
+    Some(format!("{}.report.json", output.last()?))
 }

@@ -60,7 +60,8 @@ impl Evaluation {
             label.push_str(", shortlist");
         }
         if let Some(judge) = &self.judge {
-            let (name, alpha) = (without_seed(&judge.model.name()), judge.length_penalty);
+            let (full, alpha) = (judge.model.name(), judge.length_penalty);
+            let name = if is_seeded { without_seed(&full) } else { full };
             label.push_str(&format!(", judged by {name} with α {alpha}"));
         }
         (label, is_seeded)

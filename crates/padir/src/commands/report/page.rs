@@ -281,10 +281,6 @@ impl Page {
 
 /// What rows of a model have in common, their names do not say, and is no default.
 fn common(alike: &[&Group<'_>]) -> Vec<String> {
-    let usual: Vec<String> = ["refine", "beam", "sample"]
-        .iter()
-        .flat_map(|method| flat(&complete(&json!({ "method": method }))))
-        .collect();
     let is_said = |entry: &String| {
         ["method=", "steps=", "lengths=", "num_beams="].iter().any(|key| entry.starts_with(key))
     };
@@ -295,6 +291,8 @@ fn common(alike: &[&Group<'_>]) -> Vec<String> {
         let mut decodings =
             alike.iter().filter(|group| group.label == label).map(|group| flat(group.decoding()));
         let mut common = decodings.next().unwrap_or_default();
+        let method = common.iter().find_map(|entry| entry.strip_prefix("method="));
+        let usual = flat(&complete(&json!({ "method": method })));
         common.retain(|entry| !is_said(entry) && !usual.contains(entry));
         decodings.for_each(|other| common.retain(|entry| other.contains(entry)));
         match found.iter_mut().find(|(settings, _)| *settings == common) {

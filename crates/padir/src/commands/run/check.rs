@@ -4,7 +4,7 @@
 //! function that will read them: nothing that can be known now is found out after hours of work.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Parser;
@@ -56,8 +56,15 @@ fn check_stage(scene: &Scene<'_>, stage: &mut Stage, faults: &mut Faults) {
     match Cli::try_parse_from(words) {
         Ok(cli) => match cli.command {
             Command::Train(train) => check_training(scene, stage, &train, faults),
-            Command::Evaluate(evaluate) => check_decoder(stage, evaluate.check(), faults),
-            Command::Distil(distil) => check_decoder(stage, distil.check(), faults),
+            Command::Evaluate(evaluate) => {
+                check_decoder(stage, evaluate.check(), faults);
+                add_shortlist(scene, stage, evaluate.shortlist());
+            }
+            Command::Distil(distil) => {
+                check_decoder(stage, distil.check(), faults);
+                add_shortlist(scene, stage, distil.shortlist());
+            }
+            Command::Translate(translate) => add_shortlist(scene, stage, translate.shortlist()),
             Command::Run(_) => {
                 faults.at(
                     stage.place,
@@ -76,6 +83,11 @@ fn check_stage(scene: &Scene<'_>, stage: &mut Stage, faults: &mut Faults) {
         let message = format!("stage {:?} makes nothing: name its `outputs`", stage.name);
         faults.at(stage.place, message);
     }
+}
+
+/// A shortlist lies in a model's directory, but is no part of what the model's stage made.
+fn add_shortlist(scene: &Scene<'_>, stage: &mut Stage, shortlist: Option<PathBuf>) {
+    stage.inputs.extend(shortlist.map(|path| scene.names.call(&path.display().to_string())));
 }
 
 /// Settings of a decoder are known before its model is.

@@ -112,6 +112,11 @@ pub(crate) struct Translate {
 }
 
 impl Translate {
+    /// The shortlist it reads, if it does and its model is named.
+    pub(super) fn shortlist(&self) -> Option<PathBuf> {
+        self.model.as_deref().and_then(|model| self.arithmetic.shortlist_of(model))
+    }
+
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let model = match &self.model {
             Some(model) => model.clone(),
