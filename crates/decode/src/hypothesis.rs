@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Hypothesis {
     /// Its tokens, without an end.
     pub tokens: Vec<TokenId>,
-    /// ln p of each of them when it was last predicted.
+    /// ln p of each of them when it was last predicted, or by whoever judged it.
     pub log_probs: Vec<f64>,
     /// Σ ln p over all that is counted, the end included where it is predicted.
     pub log_prob: f64,
@@ -23,6 +23,8 @@ pub struct Hypothesis {
     pub number: usize,
     /// The guess it came from; none where the length was not foretold.
     pub guess: Option<Guess>,
+    /// Whether it did not end by itself, but where the longest that was allowed was reached.
+    pub cut: bool,
 }
 
 /// A foretold length.
@@ -48,7 +50,7 @@ pub(crate) fn by_score(a: f64, b: f64) -> Ordering {
 }
 
 /// Best first; equal scores keep their order.
-pub(crate) fn sort(hypotheses: &mut [Hypothesis]) {
+pub fn sort(hypotheses: &mut [Hypothesis]) {
     hypotheses.sort_by(|a, b| by_score(a.score, b.score));
 }
 
@@ -65,7 +67,16 @@ mod tests {
     fn hypothesis(number: usize, token: u32, score: f64) -> Hypothesis {
         let tokens = vec![TokenId(token)];
         let log_probs = vec![score];
-        Hypothesis { tokens, log_probs, log_prob: score, score, steps: 1, number, guess: None }
+        Hypothesis {
+            tokens,
+            log_probs,
+            log_prob: score,
+            score,
+            steps: 1,
+            number,
+            guess: None,
+            cut: false,
+        }
     }
 
     #[test]

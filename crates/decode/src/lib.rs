@@ -58,7 +58,7 @@ pub use chance::{Chance, ChanceError, Streams};
 pub use event::{Each, Event, Observer, Status};
 pub use exact::{ExactLaw, Replay, exact_law};
 pub use gibbs::Gibbs;
-pub use hypothesis::{Guess, Hypothesis, distinct, normalise};
+pub use hypothesis::{Guess, Hypothesis, distinct, normalise, sort};
 pub use refine::{Input, Pick, Refinement, Refiner};
 pub use sampling::{COLD, Sampling};
 pub use settings::{MAX_HYPOTHESES, MAX_LENGTH, MAX_STEPS, SettingsError};

@@ -197,7 +197,7 @@ fn language(path: &Path) -> Option<String> {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Write here: twice for aligned files, once for .tsv or .parquet; `-` is TSV on stdout. A
+    /// Write here: twice for aligned files, once for .tsv or .parquet; `-` is TSV on stdout, where that can be. A
     /// name that ends in .gz, .zst or .xz is compressed.
     #[arg(long, short, value_name = "FILE", required = true)]
     output: Vec<PathBuf>,

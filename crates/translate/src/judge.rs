@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use padir_base::TokenId;
-use padir_decode::{Hypothesis, normalise};
+use padir_decode::{Hypothesis, normalise, sort};
 use padir_engine::{Engine, Session, Target};
 use padir_text::vocab::Vocabulary;
 
@@ -99,7 +99,7 @@ impl Judge {
                 let alpha = Some(self.length_penalty);
                 hypothesis.score = normalise(hypothesis.log_prob, length, alpha);
             }
-            list.sort_by(|a, b| b.score.total_cmp(&a.score));
+            sort(list);
         }
         Ok(())
     }

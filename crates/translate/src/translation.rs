@@ -34,6 +34,8 @@ pub struct Alternative {
     pub steps: usize,
     /// For each part the number of its hypothesis, as in events.
     pub hypotheses: Vec<usize>,
+    /// Whether a part did not end by itself, but at the longest that was allowed.
+    pub cut: bool,
 }
 
 impl Translation {
@@ -79,6 +81,7 @@ fn alternative(
             whole.tokens += hypothesis.tokens.len();
             whole.steps = whole.steps.max(hypothesis.steps);
             whole.hypotheses.push(hypothesis.number);
+            whole.cut |= hypothesis.cut;
         }
     }
     whole

@@ -202,7 +202,7 @@ impl<'a> Beams<'a> {
             let before = group.live[choice.from].node;
             if last && !cut[choice.from] || !last && ends && rank < width {
                 cut[choice.from] = true;
-                self.end(group, before, choice.log_prob);
+                self.end(group, before, choice.log_prob, !ends);
             }
             if !ends && !last && live.len() < width {
                 let Candidate { token, log_prob } = choice.next;
@@ -215,7 +215,7 @@ impl<'a> Beams<'a> {
         group.live = live;
     }
 
-    fn end(&mut self, group: &mut Group, node: Option<usize>, log_prob: f64) {
+    fn end(&mut self, group: &mut Group, node: Option<usize>, log_prob: f64, cut: bool) {
         let score = normalise(log_prob, self.length, Some(self.how.length_penalty));
         group.ended += 1;
         group.best = group.best.max(score);
@@ -229,6 +229,7 @@ impl<'a> Beams<'a> {
             steps,
             number,
             guess: None,
+            cut,
         });
     }
 

@@ -139,6 +139,7 @@ struct Path {
     log_probs: Vec<f64>,
     log_prob: f64,
     length: usize,
+    cut: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -184,6 +185,7 @@ impl<'a> Walk<'a> {
             steps: path.length,
             number,
             guess: None,
+            cut: path.cut,
         };
         let mut list: Vec<Hypothesis> = self.paths.into_iter().enumerate().map(finish).collect();
         sort(&mut list);
@@ -216,7 +218,8 @@ impl Search for Walk<'_> {
             let path = &mut self.paths[number];
             path.log_prob += log_prob;
             path.length = self.length;
-            let ends = token == TokenId::EOS || self.length >= self.source.max_length;
+            path.cut = token != TokenId::EOS && self.length >= self.source.max_length;
+            let ends = token == TokenId::EOS || path.cut;
             if !ends {
                 path.tokens.push(token);
                 path.log_probs.push(log_prob);

@@ -371,6 +371,7 @@ impl Draft {
             steps: self.steps,
             number: self.start.number,
             guess: Some(self.start.guess),
+            cut: false,
         }
     }
 }

@@ -7,18 +7,21 @@ use serde_json::Value;
 
 use crate::house::{House, SENTENCES, text};
 
-/// Score, tokens and text of the five best of each line.
-fn five_best(house: &House, arguments: &[&str]) -> Vec<(f64, u64, String)> {
+/// Score, tokens and text of an alternative.
+type One = (f64, u64, String);
+
+/// The five best of each line.
+fn five_best(house: &House, arguments: &[&str]) -> Vec<Vec<One>> {
     let more = ["--nbest", "5", "--json"];
     let said = house.translate(&[arguments, &more].concat(), SENTENCES);
     let records = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let alternatives =
-        records.flat_map(|record| record["alternatives"].as_array().unwrap().clone());
-    let read = |one: Value| {
+    let read = |one: &Value| {
         let text = one["text"].as_str().unwrap().to_owned();
         (one["score"].as_f64().unwrap(), one["tokens"].as_u64().unwrap(), text)
     };
-    alternatives.map(read).collect()
+    records
+        .map(|line| line["alternatives"].as_array().unwrap().iter().map(read).collect())
+        .collect()
 }
 
 /// What is drawn is scored token by token; whoever judges does it in one pass. Both must come to the same, but for what was cut off at
@@ -28,14 +31,14 @@ fn a_judge_scores_what_was_scored_token_by_token() {
     let house = House::build();
     for precision in ["--f32", "--int8"] {
         let alone = ["--model", "ar", "--sample", "--set", "length_penalty=1.5", precision];
-        let found = five_best(&house, &alone);
+        let found = five_best(&house, &alone).concat();
         let judged = ["--judge", "ar", "--judge-penalty", "1.5"];
-        let again = five_best(&house, &[&alone[..], &judged].concat());
+        let again = five_best(&house, &[&alone[..], &judged].concat()).concat();
         let short: Vec<_> = found.iter().filter(|(_, tokens, _)| *tokens < 6).collect();
         assert!(short.iter().any(|(_, tokens, _)| *tokens > 1), "{found:?}");
         for found in short {
-            let same = |again: &&(f64, u64, String)| (found.1, &found.2) == (again.1, &again.2);
-            let close = |again: &(f64, u64, String)| (found.0 - again.0).abs() < 1e-4;
+            let same = |again: &&One| (found.1, &found.2) == (again.1, &again.2);
+            let close = |again: &One| (found.0 - again.0).abs() < 1e-4;
             assert!(again.iter().filter(same).any(close), "{precision}: {found:?} {again:?}");
         }
     }
@@ -47,13 +50,16 @@ fn a_judge_changes_the_order_and_nothing_else() {
     let model = ["--model", "padir", "--lengths", "5"];
     let (own, judged) =
         (five_best(&house, &model), five_best(&house, &[&model[..], &["--judge", "ar"]].concat()));
-    assert_ne!(own, judged);
-    let texts = |all: &[(f64, u64, String)]| {
-        let mut texts: Vec<String> = all.iter().map(|(_, _, text)| text.clone()).collect();
-        texts.sort();
-        texts
+    for line in &judged {
+        assert!(line.is_sorted_by(|(a, _, _), (b, _, _)| a >= b), "best first: {line:?}");
+    }
+    let texts = |all: &[Vec<One>]| -> Vec<Vec<String>> {
+        all.iter().map(|line| line.iter().map(|(_, _, text)| text.clone()).collect()).collect()
     };
-    assert_eq!(texts(&own), texts(&judged));
+    let (mut own, mut others) = (texts(&own), texts(&judged));
+    assert_ne!(own, others, "another order");
+    own.iter_mut().chain(&mut others).for_each(|line| line.sort());
+    assert_eq!(own, others, "of the same texts");
     for more in [["--batch", "1"], ["--threads", "3"]] {
         let alike = five_best(&house, &[&model[..], &["--judge", "ar"], &more].concat());
         assert_eq!(judged, alike, "{more:?}");

@@ -100,8 +100,19 @@ fn settings_reach_the_decoder() {
     let fast = events(&["--fast", "--lengths", "5", "--set", "halt.rule=never"]);
     let live = |step: u64| fast.iter().filter(|event| event["step"] == step).count();
     assert_eq!([1, 2, 3, 4].map(live), [5, 3, 2, 1], "of five three go on, then two, then one");
-    let watched = house.run_any(&["translate", "--model", "padir", "--watch", "one two"], b"");
-    assert!(text(&watched.stderr).lines().count() >= 1, "{}", text(&watched.stderr));
+    let watch = ["translate", "--model", "padir", "--watch", "--lengths", "2", "one two"];
+    let watched = house.run_any(&watch, b"");
+    let shown = text(&watched.stderr);
+    assert!(watched.status.success(), "{shown}");
+    let told = house.run_any(&[&watch[..], &["--json"]].concat(), b"");
+    let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+    let steps = told["refinement"].as_array().unwrap();
+    assert_eq!(steps.len() as u64, told["alternatives"][0]["steps"].as_u64().unwrap());
+    for (at, (shown, told)) in shown.lines().zip(steps).enumerate() {
+        let (number, line) = shown.trim_start().split_once(' ').unwrap_or((shown.trim(), ""));
+        assert_eq!((number, line.trim_start()), (&*(at + 1).to_string(), told.as_str().unwrap()));
+    }
+    assert_eq!(shown.lines().count(), steps.len(), "{shown}");
     let refused = house.fail(&["--model", "ar", "--watch", "one two"], b"").1;
     assert!(refused.contains("--watch shows refinement"), "{refused}");
     let exact = [

@@ -13,7 +13,7 @@ use super::part::Cost;
 use super::parts::Parts;
 use super::report::OnEmpty;
 use super::tally::{Findings, Row, Tally};
-use super::task::TextHash;
+use super::task::{CHANGED, TextHash};
 use super::windows::for_each_part;
 use super::work::check;
 use crate::console::Console;
@@ -47,13 +47,14 @@ impl Joiner<'_> {
     pub(super) fn join(&self, console: &Console, destination: &Destination) -> Result<Joined> {
         let mut writer = destination.create().map_err(explain_write)?;
         let (mut tally, mut cost) = (Tally::default(), Cost::default());
-        let (mut hash, mut written) = (TextHash::default(), 0);
+        let (mut hash, mut written, mut cut) = (TextHash::default(), 0, Some(0));
         let bar = console.progress("joining", self.pairs);
         for_each_part(self.corpora, self.reading, self.part, |number, pairs| {
             check(self.stop, self.parts)?;
-            ensure!(number < self.parts.count(), "the corpus was changed during the work");
+            ensure!(number < self.parts.count(), CHANGED);
             let part = self.parts.read(number, pairs)?;
             cost.add(part.cost);
+            cut = cut.zip(part.cut).map(|(all, here)| all + here);
             for pair in pairs {
                 hash.add(pair);
             }
@@ -72,7 +73,7 @@ impl Joiner<'_> {
         bar.finish_and_clear();
         hash.check(self.text)?;
         writer.finish().map_err(explain_write)?;
-        Ok(Joined { written, findings: tally.findings(), cost })
+        Ok(Joined { written, findings: tally.findings(cut), cost })
     }
 
     fn row<'r>(&self, pair: &'r Pair, translations: &'r [String]) -> Row<'r> {

@@ -200,7 +200,10 @@ impl Distil {
 
     /// Whether there could be a teacher that decodes like this.
     pub(super) fn check(&self) -> Result<()> {
-        some_decoder(|own| self.decoding.resolve(own, self.nbest.into()).map(drop))
+        some_decoder(|own| {
+            let decoding = self.decoding.resolve(own, self.nbest.into())?;
+            Ok(decoding.check()?)
+        })
     }
 
     pub(crate) fn run(self, console: &Console) -> Result<()> {

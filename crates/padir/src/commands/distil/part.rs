@@ -43,6 +43,9 @@ struct Head {
     /// The hash of the pairs that it was made of: a corpus may have been another one for a while.
     #[serde(default)]
     text: Option<Sha256>,
+    /// Older parts do not say.
+    #[serde(default)]
+    cut: Option<u64>,
     cost: Cost,
 }
 
@@ -51,6 +54,8 @@ struct Head {
 pub(super) struct Part {
     /// For each source its translations, best first.
     pub(super) translations: Vec<Vec<String>>,
+    /// How many of the best did not end by themselves, if that is known.
+    pub(super) cut: Option<u64>,
     pub(super) cost: Cost,
 }
 
@@ -59,7 +64,8 @@ impl Part {
     pub(super) fn write(&self, path: &Path, pairs: &[Pair]) -> Result<()> {
         let mut file = AtomicFile::create(path)?;
         let text = Some(TextHash::of(pairs));
-        let head = Head { sources: self.translations.len(), text, cost: self.cost };
+        let sources = self.translations.len();
+        let head = Head { sources, text, cut: self.cut, cost: self.cost };
         let mut write = || -> Result<()> {
             serde_json::to_writer(&mut file, &head)?;
             for translations in &self.translations {
@@ -88,7 +94,7 @@ impl Part {
             // Older parts do not say.
             let is_other = head.text.is_some_and(|text| text != TextHash::of(pairs));
             ensure!(!is_other, "it was made of another text");
-            Ok(Self { translations, cost: head.cost })
+            Ok(Self { translations, cut: head.cut, cost: head.cost })
         };
         read().with_context(|| format!("{} is not usable", path.display()))
     }
@@ -111,6 +117,7 @@ mod tests {
         let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         let part = Part {
             translations: vec![texts(&["ein \"Hund\"", "Hund"]), texts(&[""]), texts(&[])],
+            cut: Some(2),
             cost: Cost { seconds: 0.1 + 0.2, source_tokens: 7, target_tokens: 9 },
         };
         let pairs = |sources: &str| -> Vec<Pair> {

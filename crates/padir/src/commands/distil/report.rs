@@ -124,6 +124,9 @@ impl Report {
         table.row(["changed targets", "", &percent(self.findings.changed, distilled.pairs)]);
         table.row(["empty sources", &grouped(self.findings.empty_sources), ""]);
         table.row(["without translation", "", &grouped(self.findings.empty_translations)]);
+        if let Some(cut) = self.findings.cut_translations {
+            table.row(["cut translations", "", &grouped(cut)]);
+        }
         if self.skipped > 0 {
             table.row(["unreadable", &grouped(self.skipped), ""]);
         }

@@ -81,6 +81,9 @@ pub(in crate::commands) struct Findings {
     pub(in crate::commands) empty_sources: u64,
     /// Other sources without a translation.
     pub(in crate::commands) empty_translations: u64,
+    /// Best translations that did not end by themselves, but at the longest that was allowed; older reports do not say.
+    #[serde(default)]
+    pub(in crate::commands) cut_translations: Option<u64>,
     /// Pairs whose first target is another than before.
     pub(in crate::commands) changed: u64,
     /// Before.
@@ -134,11 +137,12 @@ impl Tally {
         self.distilled.stutter.add(&written, &vec![""; written.len()])
     }
 
-    /// What was found.
-    pub(in crate::commands) fn findings(&self) -> Findings {
+    /// What was found, and how many translations were cut.
+    pub(in crate::commands) fn findings(&self, cut_translations: Option<u64>) -> Findings {
         Findings {
             empty_sources: self.empty_sources,
             empty_translations: self.empty_translations,
+            cut_translations,
             changed: self.changed,
             reference: self.reference.profile(),
             distilled: self.distilled.profile(),

@@ -73,6 +73,9 @@ pub(in crate::commands) fn hash_model(
         .collect()
 }
 
+/// What is said of a corpus that is not what it was when the work began.
+pub(super) const CHANGED: &str = "the corpus was changed during the work";
+
 /// The hash of pairs as they come.
 #[derive(Default)]
 pub(super) struct TextHash(Hasher);
@@ -99,7 +102,7 @@ impl TextHash {
 
     /// Whether it is still the corpus that the work began with.
     pub(super) fn check(self, expected: Sha256) -> Result<()> {
-        ensure!(self.finish() == expected, "the corpus was changed during the work");
+        ensure!(self.finish() == expected, CHANGED);
         Ok(())
     }
 }

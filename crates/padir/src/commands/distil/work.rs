@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use indicatif::ProgressBar;
 use padir_text::corpus::Reading;
 use padir_text::{Corpus, Pair};
@@ -16,6 +16,7 @@ use super::batches::{batches, source_lengths};
 use super::part::{Cost, Part, one_line};
 use super::parts::Parts;
 use super::share::Share;
+use super::task::CHANGED;
 use super::windows::for_each_part;
 use crate::commands::data::table::grouped;
 use crate::commands::train::clock;
@@ -60,7 +61,10 @@ impl Worker<'_> {
             return Ok(());
         }
         let mut progress = Progress::new(console, todo);
+        let mut seen = 0;
         for_each_part(corpora, reading, self.pace.part, |number, pairs| {
+            ensure!(number < self.parts.count(), CHANGED);
+            seen += pairs.len() as u64;
             if !self.share.takes(number) || self.parts.has(number) {
                 return Ok(());
             }
@@ -70,6 +74,8 @@ impl Worker<'_> {
             Ok(())
         })?;
         progress.bar.finish_and_clear();
+        // Parts that nobody can translate would be waited for for ever.
+        ensure!(seen == self.pace.pairs, CHANGED);
         Ok(())
     }
 
@@ -84,7 +90,9 @@ impl Worker<'_> {
     fn translate(&mut self, pairs: &[Pair], bar: &ProgressBar) -> Result<Part> {
         let started = Instant::now();
         let lengths = source_lengths(self.translator.vocabulary(), pairs);
-        let mut part = Part { translations: vec![Vec::new(); pairs.len()], cost: Cost::default() };
+        let mut part =
+            Part { translations: vec![Vec::new(); pairs.len()], cut: None, cost: Cost::default() };
+        let mut cut = 0;
         for batch in batches(&lengths, self.pace.batch) {
             check(self.stop, self.parts)?;
             let text = |&at: &usize| Text { number: at as u64, text: &pairs[at].source };
@@ -92,12 +100,15 @@ impl Worker<'_> {
             let translations = self.translator.translate(&texts, self.pace.nbest, &mut ())?;
             for (&at, translation) in batch.iter().zip(&translations) {
                 part.cost.source_tokens += translation.source_tokens as u64;
-                part.cost.target_tokens +=
-                    translation.alternatives.first().map_or(0, |best| best.tokens as u64);
+                if let Some(best) = translation.alternatives.first() {
+                    part.cost.target_tokens += best.tokens as u64;
+                    cut += u64::from(best.cut);
+                }
                 part.translations[at] = distinct(translation);
             }
             bar.inc(batch.len() as u64);
         }
+        part.cut = Some(cut);
         part.cost.seconds = started.elapsed().as_secs_f64();
         Ok(part)
     }
@@ -147,7 +158,7 @@ impl<'a> Progress<'a> {
             return;
         }
         let rate = self.done as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
-        let left = (self.todo - self.done) as f64 / rate;
+        let left = self.todo.saturating_sub(self.done) as f64 / rate;
         self.console.note(format!(
             "part {part} of {of}: {} of {} pairs, {rate:.1} pairs/s, {} to go",
             grouped(self.done),

@@ -4,6 +4,7 @@ pub(super) mod figures;
 mod lengths;
 mod variant;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use padir_base::file::write_atomically;
+use padir_base::hash::Sha256;
 use padir_score::Tokenizer;
 use padir_text::origin::Origin;
 use padir_text::{Corpus, Pair};
@@ -22,7 +24,7 @@ use super::data::table::{Table, pairs};
 use super::distil::batches::{batches, source_lengths};
 use super::distil::part::one_line;
 use super::distil::task::hash_model;
-use super::judge::JudgeArgs;
+use super::judge::{JudgeArgs, JudgeRecord};
 use super::translate::{Shortcuts, some_decoder};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, for_each_pair};
@@ -115,13 +117,25 @@ impl Evaluate {
 
     /// Whether there could be a model that decodes like this.
     pub(super) fn check(&self) -> Result<()> {
-        some_decoder(|own| self.decoding.variants(own).map(drop))
+        some_decoder(|own| {
+            let variants = self.decoding.variants(own)?;
+            Ok(variants.iter().try_for_each(|variant| variant.decoding.check())?)
+        })
     }
 
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let mut translator = self.arithmetic.open(&self.model, console.threads())?;
         self.judge.appoint(&mut translator, console.threads())?;
         let variants = self.decoding.variants(translator.decoding())?;
+        // What cannot be done should be known before hours of translating, and which model does it.
+        for Variant { decoding, .. } in &variants {
+            translator.set_decoding(decoding.clone())?;
+        }
+        let models = Models {
+            directory: &self.model,
+            files: hash_model(&self.model, self.arithmetic.shortlist)?,
+            judge: self.judge.record(&translator)?,
+        };
         let corpora = self.corpus.all()?;
         let mut pairs: Vec<Pair> = Vec::new();
         for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
@@ -130,7 +144,6 @@ impl Evaluate {
         })?;
         ensure!(!pairs.is_empty(), "there is nothing to translate");
         let scores = Scores::new(&pairs, self.tokenize)?;
-        // What cannot be written should be known before hours of translating.
         if let Some(directory) = &self.outputs {
             fs::create_dir_all(directory)
                 .with_context(|| format!("cannot make {}", directory.display()))?;
@@ -147,7 +160,7 @@ impl Evaluate {
             rows.push((name, decoding, figures));
         }
         let texts: Vec<String> = corpora.iter().flat_map(Corpus::files).map(name_of).collect();
-        self.show(console, &texts, &pairs, &scores, &translator, &rows)
+        self.show(console, &texts, &pairs, &scores, &translator, &models, &rows)
     }
 
     fn translate(
@@ -178,6 +191,7 @@ impl Evaluate {
         Ok(Trial { texts, steps, seconds, foretold })
     }
 
+    #[expect(clippy::too_many_arguments, reason = "all that there is to tell")]
     fn show(
         &self,
         console: &Console,
@@ -185,6 +199,7 @@ impl Evaluate {
         all: &[Pair],
         scores: &Scores<'_>,
         translator: &Translator,
+        models: &Models<'_>,
         rows: &[(String, Decoding, Figures)],
     ) -> Result<()> {
         if console.wants_json() {
@@ -193,10 +208,10 @@ impl Evaluate {
                 .map(|(name, decoding, figures)| json!({ "name": name, "decoding": decoding, "figures": figures }))
                 .collect();
             return console.print_json(&json!({
-                "model": { "directory": self.model, "files": hash_model(&self.model, self.arithmetic.shortlist)? },
+                "model": { "directory": models.directory, "files": models.files },
                 "precision": translator.engine().precision().to_string(),
                 "shortlist": self.arithmetic.shortlist,
-                "judge": self.judge.record(translator)?,
+                "judge": models.judge,
                 "pairs": all.len(),
                 "texts": texts,
                 "corpus": scores.hash(),
@@ -237,6 +252,13 @@ impl Evaluate {
         table.write(&mut out)?;
         Ok(out.flush()?)
     }
+}
+
+/// Who translates and who judges, as they were when the work began: a training may put others in their place meanwhile.
+struct Models<'a> {
+    directory: &'a Path,
+    files: BTreeMap<&'static str, Sha256>,
+    judge: Option<JudgeRecord>,
 }
 
 /// What translating a test set gave.

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use super::evaluation::Evaluation;
 use super::inputs::{Change, Inputs};
 use super::latency::Latencies;
+use super::samples::Samples;
 use super::training::Training;
 use crate::commands::distil::report::Report as Distillation;
 use crate::commands::run::recipe::RECORD;
@@ -26,6 +27,7 @@ type Finished<'a> = (&'a str, &'a StageRecord);
 const DISTIL: &[&str] = &["distil"];
 const EVALUATE: &[&str] = &["evaluate"];
 const LATENCY: &[&str] = &["bench", "decode"];
+const SAMPLES: &[&str] = &["translate"];
 /// Where recipes put what settings are chosen by.
 const CHOICES: &str = "dev";
 
@@ -38,6 +40,7 @@ pub(super) struct Chapter {
     pub(super) distillations: Vec<Distillation>,
     pub(super) evaluations: Vec<Evaluation>,
     pub(super) latencies: Vec<Latencies>,
+    pub(super) samples: Vec<Samples>,
     /// The files all that was read from, below the directory.
     #[serde(skip)]
     pub(super) sources: Vec<PathBuf>,
@@ -63,7 +66,7 @@ impl Chapter {
         let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
         let mut sources = vec![PathBuf::from(RECORD)];
         let mut evaluations = Vec::new();
-        for (file, evaluation) in read_files(directory, &valid, EVALUATE, printed)? {
+        for (file, evaluation) in read_files(directory, &valid, EVALUATE, printed, json)? {
             let mut evaluation: Evaluation = evaluation;
             evaluation.is_choice = file.starts_with(CHOICES);
             evaluations.push(evaluation);
@@ -73,9 +76,17 @@ impl Chapter {
         Ok(Self {
             name: name.unwrap_or_else(|| "results".to_owned()),
             trainings: trainings(directory, &done, &mut sources)?,
-            distillations: read_all(directory, &valid, DISTIL, distillation, &mut sources)?,
+            distillations: read_all(directory, &valid, DISTIL, distillation, json, &mut sources)?,
             evaluations,
-            latencies: read_all(directory, &valid, LATENCY, printed, &mut sources)?,
+            latencies: read_all(directory, &valid, LATENCY, printed, json, &mut sources)?,
+            samples: read_all(
+                directory,
+                &valid,
+                SAMPLES,
+                Samples::file,
+                Samples::parse,
+                &mut sources,
+            )?,
             sources,
         })
     }
@@ -94,7 +105,7 @@ fn valid<'a>(
     for &(name, stage) in done {
         let (is_distillation, is_table) =
             (runs(stage, DISTIL), runs(stage, EVALUATE) || runs(stage, LATENCY));
-        if !is_distillation && !is_table {
+        if !is_distillation && !is_table && Samples::file(stage).is_none() {
             continue;
         }
         if is_distillation && distillation(stage).is_none() || is_table && printed(stage).is_none()
@@ -140,26 +151,33 @@ fn trainings(
     Ok(trainings)
 }
 
+/// JSON, whichever stage wrote it.
+fn json<T: DeserializeOwned>(_: &StageRecord, text: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(text)
+}
+
 /// Reads what stages of a command made, and notes the files.
-fn read_all<T: DeserializeOwned>(
+fn read_all<T>(
     directory: &Path,
     finished: &[Finished<'_>],
     command: &[&str],
     file: impl Fn(&StageRecord) -> Option<String>,
+    parse: impl Fn(&StageRecord, &[u8]) -> serde_json::Result<T>,
     sources: &mut Vec<PathBuf>,
 ) -> Result<Vec<T>> {
     let (files, all): (Vec<PathBuf>, Vec<T>) =
-        read_files(directory, finished, command, file)?.into_iter().unzip();
+        read_files(directory, finished, command, file, parse)?.into_iter().unzip();
     sources.extend(files);
     Ok(all)
 }
 
 /// Reads what stages of a command made, with the files' names.
-fn read_files<T: DeserializeOwned>(
+fn read_files<T>(
     directory: &Path,
     finished: &[Finished<'_>],
     command: &[&str],
     file: impl Fn(&StageRecord) -> Option<String>,
+    parse: impl Fn(&StageRecord, &[u8]) -> serde_json::Result<T>,
 ) -> Result<Vec<(PathBuf, T)>> {
     let mut stages: Vec<&Finished<'_>> =
         finished.iter().filter(|(_, stage)| runs(stage, command)).collect();
@@ -175,7 +193,7 @@ fn read_files<T: DeserializeOwned>(
         if stage.outputs.get(&file).is_some_and(|written| *written != hash_bytes(&text)) {
             return Err(anyhow!("{} is not what stage {name} wrote", path.display())).hint(advice);
         }
-        let value = serde_json::from_slice(&text)
+        let value = parse(stage, &text)
             .with_context(|| format!("{} is not what stage {name} writes", path.display()))
             .hint(advice)?;
         all.push((file.into(), value));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::evaluation::{Group, flat};
+use super::evaluation::{Group, flat, peculiarities};
 
 /// A curve's name, and its points.
 pub(super) type Curve = (String, Vec<(f64, f64)>);
@@ -56,17 +56,19 @@ pub(super) fn levels(groups: &[Group<'_>], curves: &[Curve]) -> Vec<Curve> {
         .filter(|group| is_refined(group) && !group.is_choice())
         .map(Group::corpus)
         .collect();
-    let beams = groups.iter().filter_map(|group| {
-        let beams = group.decoding().get("num_beams")?;
-        (drawn.contains(&group.corpus()) && !group.is_choice()).then_some((group, beams))
-    });
-    beams
-        .filter(|_| least < most)
-        .map(|(group, beams)| {
-            let name = format!("{}, beam {beams}, {}", group.label, group.precision());
-            (name, vec![(least, group.bleu()), (most, group.bleu())])
-        })
-        .collect()
+    let beams: Vec<&Group<'_>> = groups
+        .iter()
+        .filter(|group| group.decoding().get("num_beams").is_some() && !group.is_choice())
+        .filter(|group| least < most && drawn.contains(&group.corpus()))
+        .collect();
+    let level = |group: &&Group<'_>| {
+        let width = &group.decoding()["num_beams"];
+        let stem = format!("{}, beam {width}, {}", group.label, group.precision());
+        let words: Vec<String> =
+            std::iter::once(stem).chain(peculiarities(group, &beams)).collect();
+        (words.join(", "), vec![(least, group.bleu()), (most, group.bleu())])
+    };
+    beams.iter().map(level).collect()
 }
 
 impl Line<'_> {

@@ -11,9 +11,15 @@ use padir_base::file::write_atomically;
 
 use super::chapter::Chapter;
 use super::page::without_places;
+use crate::commands::run::record::Record;
 
 /// Copies what a chapter was read from to a directory that is called like it.
 pub(super) fn keep(chapter: &Chapter, directory: &Path, shelf: &Path) -> Result<()> {
+    let record = Record::read(directory)?;
+    let is_hashed = |file: &Path| {
+        let mut stages = record.stages();
+        stages.any(|(_, stage)| stage.outputs.keys().any(|output| file == Path::new(output)))
+    };
     for file in &chapter.sources {
         let (from, to) = (directory.join(file), shelf.join(&chapter.name).join(file));
         let text =
@@ -22,16 +28,8 @@ pub(super) fn keep(chapter: &Chapter, directory: &Path, shelf: &Path) -> Result<
             fs::create_dir_all(parent)
                 .with_context(|| format!("cannot make {}", parent.display()))?;
         }
-        let text = if is_hashed(&to) { text } else { without_places(&text) };
+        let text = if is_hashed(file) { text } else { without_places(&text) };
         write_atomically(&to, text.as_bytes())?;
     }
     Ok(())
-}
-
-/// Whether it is JSON that a stage wrote: not a manifest, and not the report of a distillation, which counts as work.
-fn is_hashed(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    name.ends_with(".json")
-        && name != padir_base::manifest::FILE_NAME
-        && !name.ends_with(".report.json")
 }

@@ -10,6 +10,7 @@ mod keep;
 mod latency;
 mod page;
 mod paper;
+mod samples;
 mod training;
 
 use std::collections::BTreeSet;
@@ -28,7 +29,7 @@ use page::Page;
 /// Write a page of results from the directories of recipes.
 ///
 /// Every number comes from a file that a stage wrote: what was trained, on what and how long, what distillation changed, the scores of
-/// each model under each setting, latencies, the configurations. Models whose names differ only in a `-seedN` at the end are
+/// each model under each setting, latencies, texts step by step (`translate --watch --json`), the configurations. Models whose names differ only in a `-seedN` at the end are
 /// put together as mean ± standard deviation. What was measured of a model that has been trained again since is left out. Figures go
 /// to a directory called like the page.
 #[derive(clap::Args)]

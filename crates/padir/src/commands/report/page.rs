@@ -11,6 +11,7 @@ use super::evaluation::{Group, complete, flat, groups, peculiarities, without_se
 use super::figures::Gallery;
 use super::latency::Latencies;
 use super::paper;
+use super::samples::Samples;
 use super::training::Training;
 use crate::commands::data::table::grouped;
 use crate::commands::distil::report::{OnEmpty, Report as Distillation};
@@ -39,6 +40,7 @@ impl Page {
         self.scores(chapter);
         self.picture("BLEU by steps", gallery.steps(chapter)?);
         chapter.latencies.iter().for_each(|latencies| self.latencies(latencies));
+        chapter.samples.iter().for_each(|samples| self.samples(samples));
         self.configurations(&chapter.trainings);
         Ok(())
     }
@@ -108,7 +110,6 @@ impl Page {
             pair("H(token given a source token), bits", &|p| p.entropy.lexical),
         ];
         self.table(&["", "people", "teacher"], rows.into_iter());
-        let (empty, failed) = (findings.empty_sources, findings.empty_translations);
         self.line(&format!(
             "\n{} pairs, {} of them changed; the teacher's own translations score {:.2} BLEU and {:.2} chrF2 on them. {} target \
              tokens a second.{}",
@@ -117,7 +118,15 @@ impl Page {
             findings.bleu.score,
             findings.chrf.score,
             grouped(report.tokens_per_second.round() as u64),
-            gaps(report.on_empty, empty, failed, report.skipped),
+            gaps(
+                report.on_empty,
+                [
+                    findings.empty_sources,
+                    findings.empty_translations,
+                    findings.cut_translations.unwrap_or(0),
+                    report.skipped,
+                ],
+            ),
         ));
     }
 
@@ -238,6 +247,26 @@ impl Page {
         self.line(&format!("\n{}{on}.", latencies.work));
     }
 
+    /// Texts, and how their translations came about.
+    fn samples(&mut self, samples: &Samples) {
+        self.line("\n### Samples\n");
+        self.line(&format!(
+            "What {} makes of some texts, step by step; a dot is a prediction that was rejected.\n\n```text",
+            samples.model
+        ));
+        for (at, sample) in samples.texts.iter().enumerate() {
+            if at > 0 {
+                self.line("");
+            }
+            self.line(&sample.source);
+            for (step, text) in sample.refinement.iter().enumerate() {
+                self.line(&format!("{:>3}  {text}", step + 1));
+            }
+            self.line(&format!("  →  {}", sample.text));
+        }
+        self.line("```");
+    }
+
     fn configurations(&mut self, trainings: &[Training]) {
         if trainings.is_empty() {
             return;
@@ -313,8 +342,8 @@ fn dash() -> String {
     "–".to_owned()
 }
 
-/// How many pairs the teacher did not translate, and how many could not be read; nothing if there are none.
-fn gaps(on_empty: OnEmpty, empty: u64, failed: u64, unreadable: u64) -> String {
+/// How many pairs the teacher did not translate or not to an end, and how many could not be read; nothing if there are none.
+fn gaps(on_empty: OnEmpty, [empty, failed, cut, unreadable]: [u64; 4]) -> String {
     let fate = match on_empty {
         OnEmpty::KeepReference => "keep their targets",
         OnEmpty::Empty => "have empty targets",
@@ -326,6 +355,9 @@ fn gaps(on_empty: OnEmpty, empty: u64, failed: u64, unreadable: u64) -> String {
         gaps.push(format!(
             " Empty sources: {empty}; others without a translation: {failed}; such pairs {fate}."
         ));
+    }
+    if cut > 0 {
+        gaps.push(format!(" Translations that were cut at the longest allowed: {}.", grouped(cut)));
     }
     if unreadable > 0 {
         gaps.push(format!(" Unreadable pairs, left out: {}.", grouped(unreadable)));
@@ -378,25 +410,21 @@ mod tests {
     #[test]
     fn what_was_not_translated_is_told() {
         let cases = [
-            (OnEmpty::Drop, 0, 0, 0, ""),
+            (OnEmpty::Drop, [0; 4], ""),
             (
                 OnEmpty::KeepReference,
-                1,
-                2000,
-                0,
+                [1, 2000, 0, 0],
                 " Empty sources: 1; others without a translation: 2,000; such pairs keep their targets.",
             ),
             (
                 OnEmpty::Drop,
-                0,
-                1,
-                3,
+                [0, 1, 4, 3],
                 " Empty sources: 0; others without a translation: 1; such pairs are left out. \
-                 Unreadable pairs, left out: 3.",
+                 Translations that were cut at the longest allowed: 4. Unreadable pairs, left out: 3.",
             ),
         ];
-        for (on_empty, empty, failed, unreadable, expected) in cases {
-            assert_eq!(gaps(on_empty, empty, failed, unreadable), expected);
+        for (on_empty, counts, expected) in cases {
+            assert_eq!(gaps(on_empty, counts), expected);
         }
     }
 

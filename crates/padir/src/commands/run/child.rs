@@ -57,8 +57,7 @@ pub(super) fn run(
     signals: &Signals,
     lock: &Lock,
 ) -> Result<ExitStatus> {
-    let program = env::current_exe().context("cannot find this program")?;
-    let mut command = Command::new(program);
+    let mut command = this_program()?;
     command.args(console.arguments()).args(arguments).current_dir(dir);
     // An empty file to read from, and the lock lives as long as the child, even if we are killed.
     command.stdin(lock.share().context("cannot share the lock")?);
@@ -88,6 +87,20 @@ pub(super) fn run(
         settled.with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(status)
+}
+
+/// This very program, as it runs: even if its file has been replaced or removed meanwhile.
+#[cfg(target_os = "linux")]
+fn this_program() -> Result<Command> {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0(env::args_os().next().unwrap_or_else(|| "padir".into()));
+    Ok(command)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn this_program() -> Result<Command> {
+    env::current_exe().map(Command::new).context("cannot find this program")
 }
 
 fn settle(part: &Path, path: &Path) -> io::Result<()> {

@@ -74,14 +74,17 @@ impl Names {
     /// A path with its beginning called by the longest name of data that it has: `{data.root}/train.en`, or `{data.train}.en` if no
     /// directory is data.
     pub(super) fn call(&self, path: &str) -> Text {
-        let data = || self.0.iter().filter(|(name, _)| name.starts_with("data."));
+        // Nothing would be the beginning of everything.
+        let is_path =
+            |(name, data): &(&String, &Text)| name.starts_with("data.") && !data.full.is_empty();
+        let data = || self.0.iter().filter(is_path);
         let below = data().filter_map(|(_, data)| {
             let rest = Path::new(path).strip_prefix(&data.full).ok()?.display().to_string();
             let bar = if rest.is_empty() { "" } else { "/" };
             Some((rest.len(), format!("{}{bar}{rest}", data.shown)))
         });
         let longer = data().filter_map(|(_, data)| {
-            let rest = path.strip_prefix(&data.full).filter(|_| !data.full.is_empty())?;
+            let rest = path.strip_prefix(&data.full)?;
             Some((rest.len(), format!("{}{rest}", data.shown)))
         });
         let called = below.min().or_else(|| longer.min());
@@ -95,7 +98,12 @@ mod tests {
 
     #[test]
     fn paths_are_called_by_the_longest_name() {
-        let names = [("data.root", "/d"), ("data.train", "/d/train"), ("data.other", "/e/train")];
+        let names = [
+            ("data.none", ""),
+            ("data.root", "/d"),
+            ("data.train", "/d/train"),
+            ("data.other", "/e/train"),
+        ];
         let name = |(name, full): (&str, &str)| {
             (name.to_owned(), Text { full: full.to_owned(), shown: format!("{{{name}}}") })
         };

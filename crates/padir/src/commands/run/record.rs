@@ -90,12 +90,16 @@ impl Record {
         self.content.stages.iter().map(|(name, stage)| (name.as_str(), stage))
     }
 
-    /// Writes down how a stage stands. What it made is no longer that of a stage that the recipe once had by another name.
+    /// Writes down how a stage stands. What it made is no longer what another stage made, such as one that the recipe once had by
+    /// another name; of that nothing may be left.
     pub(in crate::commands) fn put(&mut self, stage: &str, record: StageRecord) -> Result<()> {
-        let is_ours = |output: &String| record.outputs.contains_key(output);
-        self.content
-            .stages
-            .retain(|name, other| name == stage || !other.outputs.keys().any(is_ours));
+        self.content.stages.retain(|name, other| {
+            let before = other.outputs.len();
+            if name != stage {
+                other.outputs.retain(|output, _| !record.outputs.contains_key(output));
+            }
+            other.outputs.len() == before || !other.outputs.is_empty()
+        });
         self.content.stages.insert(stage.to_owned(), record);
         let mut text = serde_json::to_vec_pretty(&self.content)?;
         text.push(b'\n');
@@ -120,7 +124,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => Ok(Self(file)),
             Err(TryLockError::WouldBlock) => {
-                Err(anyhow!("another `padir run` works in {}", dir.display()))
+                Err(anyhow!("another `padir run`, or a stage of one, works in {}", dir.display()))
                     .hint("wait for it, or give this one another directory with --set dir=…")
             }
             Err(TryLockError::Error(error)) => {

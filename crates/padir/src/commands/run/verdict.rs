@@ -83,10 +83,17 @@ pub(super) fn identify(
     }
     let text = |name: &String| {
         let content = recipe.files.get(name).map_or("", |text| text.shown.as_str());
-        (name.clone(), hash_bytes(content.as_bytes()))
+        (name.clone(), hash_bytes(essence(content).as_bytes()))
     };
     let files = stage.files.iter().map(text).collect();
     Ok(Ok(Identity { command: stage.shown(), files, inputs }))
+}
+
+/// What matters of a file of the recipe: of TOML what it says, whatever its comments and its layout. Others are as they are.
+fn essence(content: &str) -> String {
+    let meaning = content.parse::<toml::Table>().ok();
+    let meaning = meaning.and_then(|table| toml::to_string(&table).ok());
+    meaning.unwrap_or_else(|| content.to_owned())
 }
 
 /// The hashes of what a stage makes, as far as it is there.
@@ -144,4 +151,24 @@ pub(super) fn judge(
 fn difference(was: &Hashes, now: &Hashes) -> Option<String> {
     let mut names = now.keys().chain(was.keys());
     names.find(|name| was.get(*name) != now.get(*name)).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_toml_only_what_it_says_matters() {
+        let said = "[run]\nsteps = 3 # few\nseed = 1\n";
+        for (case, text, is_same) in [
+            ("another comment", "# new\n[run]\nsteps = 3\nseed = 1\n", true),
+            ("another layout", "[run]\nseed=1\nsteps   = 3", true),
+            ("another value", "[run]\nsteps = 4 # few\nseed = 1\n", false),
+            ("another section", "[runs]\nsteps = 3 # few\nseed = 1\n", false),
+            ("no TOML", "steps are 3", false),
+        ] {
+            assert_eq!(essence(said) == essence(text), is_same, "{case}");
+        }
+        assert_eq!(essence("a text # of no form"), "a text # of no form");
+    }
 }

@@ -6,6 +6,7 @@ mod source;
 mod trace;
 mod watch;
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -98,7 +99,7 @@ pub(crate) struct Translate {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     trace: Option<PathBuf>,
 
-    /// Show each text as it is refined, step by step.
+    /// Show each text as it is refined, step by step; with --json as `refinement`. A dot is a prediction that was rejected.
     #[arg(long, help_heading = "Output")]
     watch: bool,
 
@@ -134,6 +135,9 @@ impl Translate {
             watch: self.watch.then(|| Watch::new(vocabulary)),
         };
         let mut sink = Sink::new(console, self.nbest.map(usize::from), self.scores);
+        if self.texts.is_empty() && self.files.is_empty() && io::stdin().is_terminal() {
+            console.note("type a text a line; Ctrl-D ends");
+        }
         let source = Source::open(self.texts, &self.files, self.max_line)?;
         let batch = if self.watch { 1 } else { usize::from(self.batch) };
         let most = self.nbest.map_or(1, usize::from);
@@ -147,10 +151,16 @@ impl Translate {
             count.add(&translations, started.elapsed().as_secs_f64());
             bar.inc(lines.len() as u64);
             bar.suspend(|| {
-                if let Some(watch) = &mut listener.watch {
-                    watch.show(&translations);
+                let mut refinement = None;
+                // Who watches sees one text at a time.
+                if let (Some(watch), [translation]) = (&mut listener.watch, &translations[..]) {
+                    if console.wants_json() {
+                        refinement = Some(watch.tell(translation));
+                    } else {
+                        watch.show(translation);
+                    }
                 }
-                sink.write(lines, &translations)
+                sink.write(lines, &translations, refinement.as_deref())
             })
         });
         bar.finish_and_clear();

@@ -1,6 +1,6 @@
 //! Models that are at hand: found by their languages, so that nobody needs to know where they lie.
 //!
-//! A shelf is a directory of models called `something-FROM-TO`, such as `tatoeba-en-de`. It is the one that `PADIR_MODELS` names, or
+//! A shelf is a directory of models called `something-FROM-TO`, such as `tatoeba-en-de`, or `FROM-TO`. It is the one that `PADIR_MODELS` names, or
 //! `models` in the working directory, or `models` beside the program or in a directory above it, whichever has a model that fits first.
 
 use std::env;
@@ -68,10 +68,10 @@ struct Model {
 }
 
 impl Model {
-    /// `en` and `de` of `tatoeba-en-de`.
+    /// `en` and `de` of `tatoeba-en-de`, and of `en-de`.
     fn languages(&self) -> Option<(&str, &str)> {
         let (rest, target) = self.name.rsplit_once('-')?;
-        let (_, source) = rest.rsplit_once('-')?;
+        let source = rest.rsplit_once('-').map_or(rest, |(_, source)| source);
         Some((source, target))
     }
 }

@@ -35,6 +35,9 @@ struct Record<'a> {
     parts: usize,
     source_tokens: usize,
     alternatives: &'a [Alternative],
+    /// The text after each step, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refinement: Option<&'a [String]>,
 }
 
 /// A text without ends of lines, which a model may spell byte by byte.
@@ -57,15 +60,25 @@ impl Sink {
         Self { out: console.out(), form }
     }
 
-    /// Writes translations, and lets them out at once.
-    pub(super) fn write(&mut self, lines: &[Line], translations: &[Translation]) -> Result<()> {
+    /// Writes translations, and lets them out at once. JSON says how they came about, if that is known.
+    pub(super) fn write(
+        &mut self,
+        lines: &[Line],
+        translations: &[Translation],
+        refinement: Option<&[String]>,
+    ) -> Result<()> {
         for (line, translation) in lines.iter().zip(translations) {
-            self.write_one(line, translation)?;
+            self.write_one(line, translation, refinement)?;
         }
         Ok(self.out.flush()?)
     }
 
-    fn write_one(&mut self, line: &Line, translation: &Translation) -> Result<()> {
+    fn write_one(
+        &mut self,
+        line: &Line,
+        translation: &Translation,
+        refinement: Option<&[String]>,
+    ) -> Result<()> {
         let score = translation.alternatives.first().map_or(0.0, |best| best.score);
         match self.form {
             Form::Plain => writeln!(self.out, "{}", unbroken(translation.text()))?,
@@ -83,6 +96,7 @@ impl Sink {
                     parts: translation.parts,
                     source_tokens: translation.source_tokens,
                     alternatives: &translation.alternatives,
+                    refinement,
                 };
                 serde_json::to_writer(&mut self.out, &record)?;
                 writeln!(self.out)?;

@@ -39,21 +39,37 @@ impl Watch {
         self.events.push((place, event));
     }
 
-    /// Shows how the winners came about, and forgets all events.
-    pub(super) fn show(&mut self, translations: &[Translation]) {
-        let events = std::mem::take(&mut self.events);
-        let best = translations.iter().filter_map(|t| t.alternatives.first());
-        for (part, &winner) in best.flat_map(|best| best.hypotheses.iter().enumerate()) {
-            for (_, event) in
-                events.iter().filter(|(p, e)| p.part == part && e.hypothesis == winner)
-            {
-                self.draw(event);
+    /// Shows how a translation came about, and forgets all events.
+    pub(super) fn show(&mut self, translation: &Translation) {
+        for event in self.winners(translation) {
+            // Translations go on if nobody looks.
+            let _ = writeln!(io::stderr(), "{:>3} {}", event.step, self.line(&event));
+            if self.terminal {
+                sleep(PAUSE);
             }
         }
     }
 
-    fn draw(&self, event: &Event) {
-        let mut line = format!("{:>3} ", event.step);
+    /// How a translation came about, a line for each step, and forgets all events.
+    pub(super) fn tell(&mut self, translation: &Translation) -> Vec<String> {
+        self.terminal = false;
+        let steps = self.winners(translation);
+        steps.iter().map(|event| self.line(event).trim_start().to_owned()).collect()
+    }
+
+    /// The steps of the hypotheses that won, part by part.
+    fn winners(&mut self, translation: &Translation) -> Vec<Event> {
+        let mut events = std::mem::take(&mut self.events);
+        let best = translation.alternatives.first().map_or(&[][..], |best| &best.hypotheses);
+        let of_winner =
+            |(place, event): &(Place, Event)| best.get(place.part) == Some(&event.hypothesis);
+        events.retain(of_winner);
+        events.sort_by_key(|(place, event)| (place.part, event.step));
+        events.into_iter().map(|(_, event)| event).collect()
+    }
+
+    fn line(&self, event: &Event) -> String {
+        let mut line = String::new();
         for (at, &token) in event.tokens.iter().enumerate() {
             if token == TokenId::EOS || token == TokenId::PAD {
                 continue;
@@ -72,10 +88,6 @@ impl Watch {
                 line.push_str(&piece);
             }
         }
-        // Translations go on if nobody looks.
-        let _ = writeln!(io::stderr(), "{line}");
-        if self.terminal {
-            sleep(PAUSE);
-        }
+        line
     }
 }
