@@ -82,7 +82,10 @@ fn shape(config: &ModelConfig) -> String {
         config.num_heads,
         config.parameter_count(),
     );
-    let hashes = [("Vocabulary", config.provenance.vocabulary), ("Data", config.provenance.data)];
+    let hashes = [
+        ("Vocabulary", config.provenance.vocabulary),
+        ("Encoded training data", config.provenance.data),
+    ];
     for (name, hash) in hashes {
         if let Some(hash) = hash {
             let _ = write!(text, "\n- {name} SHA-256: `{hash}`");
@@ -151,7 +154,7 @@ mod tests {
         let parts = [
             "license: \"CC-BY-4.0: \\\"yes\\\"\"\nlanguage: [\"en\",\"de\"]\n",
             "# English to German\n",
-            "- Data SHA-256: `e3b0c442",
+            "- Encoded training data SHA-256: `e3b0c442",
             "| a\\|b | BLEU | 31.26 | tok:13a |\n",
             "## Limits\n\nShort captions only.\n",
         ];

@@ -104,15 +104,17 @@ fn a_beam_of_everything_finds_the_best_of_all() {
 
 #[test]
 fn greedy_takes_the_best_step_by_step() {
+    let mut cuts = 0;
     for seed in 0..50 {
         let model = Language::new(seed, 12, 2.0);
         let mut prefix = Vec::new();
-        let mut log_prob = 0.0;
+        let (mut log_prob, mut ended) = (0.0, false);
         for _ in 0..8 {
             let next = model.log_probs(2, &prefix);
             let best = (0..12).max_by(|&a, &b| next[a].total_cmp(&next[b])).unwrap();
             log_prob += next[best];
             if best as u32 == EOS {
+                ended = true;
                 break;
             }
             prefix.push(best as u32);
@@ -124,8 +126,12 @@ fn greedy_takes_the_best_step_by_step() {
         assert!((found[0][0].log_prob - log_prob).abs() < 1e-9, "seed {seed}");
         assert_eq!(counted.calls.len(), found[0][0].steps, "seed {seed}");
         let how = Beam { num_beams: 1, ..Beam::default() };
-        assert_eq!(search(&model, &how, &[source(0, 2, 8)])[0][0].tokens, found[0][0].tokens);
+        let narrow = &search(&model, &how, &[source(0, 2, 8)])[0][0];
+        assert_eq!(narrow.tokens, found[0][0].tokens);
+        assert_eq!([narrow.cut, found[0][0].cut], [!ended; 2], "seed {seed}");
+        cuts += usize::from(!ended);
     }
+    assert!((1..50).contains(&cuts), "{cuts} of 50 do not end by themselves");
 }
 
 #[test]

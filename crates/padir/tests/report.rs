@@ -135,6 +135,11 @@ run = [
     "--sentences", "2", "--steps", "1", "--lengths", "1", "--batches", "0", "--json",
 ]
 stdout = "latency.json"
+
+[[stage]]
+name = "samples"
+run = ["translate", "--model", "padir-seed1/best", "--watch", "--json", "--steps", "2", "one", "forty-two"]
+stdout = "samples.jsonl"
 "#;
 
 fn padir(folder: &Path, arguments: &[&str]) -> Output {
@@ -195,6 +200,8 @@ fn a_recipe_becomes_a_page() {
         "### Latency",
         "| AR beam 5 f32 | ",
         "| PaDIR 1 × 1 int8 | ",
+        "What padir-seed1/best makes of some texts, step by step",
+        "\n\nforty-two\n  1  ",
         "<details><summary>padir-seed1</summary>",
         "| PaDIR, 4 steps, 5 lengths | 33.49 | ",
     ] {
@@ -264,20 +271,20 @@ fn retrain(home: &Path) {
         let notes = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{notes}");
         let chapters: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let counts = ["trainings", "distillations", "evaluations", "latencies"]
+        let counts = ["trainings", "distillations", "evaluations", "latencies", "samples"]
             .map(|kind| chapters[0][kind].as_array().unwrap().len());
         (counts, notes)
     };
     let (counts, notes) = report();
-    assert_eq!(counts, [3, 1, 4, 1], "{notes}");
+    assert_eq!(counts, [3, 1, 4, 1, 1], "{notes}");
     assert_eq!(notes.matches("left out").count(), 1, "{notes}");
     assert!(notes.contains("out: plain is left out: it keeps no JSON"), "{notes}");
 
     let run = ["run", "recipe.toml", "--only", "padir-1", "--set", "values.peak=0.02"];
     succeed(home, &run);
     let (counts, notes) = report();
-    assert_eq!(counts, [3, 1, 2, 0], "{notes}");
-    for stage in ["tune", "evaluate-padir-1", "latency"] {
+    assert_eq!(counts, [3, 1, 2, 0, 0], "{notes}");
+    for stage in ["tune", "evaluate-padir-1", "latency", "samples"] {
         let note = format!(
             "out: {stage} is left out: padir-seed1/best is not what it read; `padir run` with --only {stage} makes it again"
         );
@@ -286,7 +293,7 @@ fn retrain(home: &Path) {
 
     succeed(home, &["run", "recipe.toml", "--only", "evaluate-padir-1"]);
     let (counts, notes) = report();
-    assert_eq!(counts, [3, 1, 3, 0], "{notes}");
+    assert_eq!(counts, [3, 1, 3, 0, 0], "{notes}");
 }
 
 /// Scores that no stage wrote.

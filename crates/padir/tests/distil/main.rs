@@ -104,6 +104,8 @@ fn pairs_without_a_translation_are_kept_emptied_or_dropped() {
     let (sources, references) = (house.lines("train.en"), house.lines("train.de"));
     let said = house.translate(&["ar", "--beam", "5"]);
     let silent = said.iter().filter(|text| text.is_empty()).count();
+    let told = house.translate(&["ar", "--beam", "5", "--json"]);
+    let cut = told.iter().filter(|line| line.contains("\"cut\":true")).count();
     assert!(silent > 2, "the teacher has nothing to say to some sources with words: {said:?}");
     let cases: [(&str, Fate); 3] = [
         ("keep-reference", |reference| Some(reference.to_owned())),
@@ -124,6 +126,7 @@ fn pairs_without_a_translation_are_kept_emptied_or_dropped() {
         assert_eq!(found["written"], left.len(), "{what}: {found}");
         assert_eq!(found["empty_sources"], 2, "{what}: {found}");
         assert_eq!(found["empty_translations"], silent - 2, "{what}: {found}");
+        assert_eq!(found["cut_translations"], cut, "{what}: {found}");
     }
 }
 

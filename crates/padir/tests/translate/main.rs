@@ -344,6 +344,10 @@ fn models_are_found_by_their_languages() {
     fs::rename(house.path("ar"), house.path("models/toy-de-fr")).unwrap();
     let unclear = house.fail(&["--from", "de", "one"], b"").1;
     assert!(unclear.contains("models has toy-de-en and toy-de-fr"), "{unclear}");
+    let languages_alone = house.path("models/de-en");
+    fs::rename(house.path("models/toy-de-en"), &languages_alone).unwrap();
+    assert_eq!(house.translate(&["--from", "de", "--to", "en", "one two"], ""), named);
+    fs::rename(&languages_alone, house.path("models/toy-de-en")).unwrap();
     let both =
         house.run_any(&["translate", "--model", "models/toy-de-en", "--to", "en", "one"], b"");
     assert_eq!(both.status.code(), Some(2), "{}", text(&both.stderr));
