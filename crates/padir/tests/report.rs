@@ -364,6 +364,11 @@ fn the_page_in_docs_is_what_its_command_makes_of_the_records() {
     let made = fs::read_to_string(scratch.path().join("docs/results.md")).unwrap();
     let differs = made.lines().zip(kept.lines()).find(|(made, kept)| made != kept);
     assert!(made == kept, "{command} makes something else of results: {differs:?}");
+    let figures = fs::read_dir(scratch.path().join("docs/results")).unwrap().map(Result::unwrap);
+    for figure in figures.filter(|figure| figure.path().extension().is_some_and(|e| e == "csv")) {
+        let kept = fs::read(root.join("docs/results").join(figure.file_name())).unwrap();
+        assert!(fs::read(figure.path()).unwrap() == kept, "{:?} is another one", figure.path());
+    }
 }
 
 fn copy_all(from: &Path, to: &Path) {

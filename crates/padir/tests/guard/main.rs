@@ -33,6 +33,16 @@ fn the_first_command_says_what_the_readme_shows() {
 }
 
 #[test]
+fn watching_shows_what_the_readme_shows() {
+    let readme = include_str!("../../../../README.md");
+    let (_, after) = readme.split_once("cargo run --release -- translate --watch \"").unwrap();
+    let (sentence, after) = after.split_once('"').unwrap();
+    let (_, after) = after.split_once("```text\n").unwrap();
+    let (shown, _) = after.split_once("```").unwrap();
+    assert_eq!(run(&["--watch", sentence]).1, shown);
+}
+
+#[test]
 fn the_box_is_light() {
     for model in ["tatoeba-en-de", "tatoeba-de-en"] {
         let files = fs::read_dir(root().join("models").join(model)).unwrap();
@@ -51,6 +61,11 @@ fn root() -> &'static Path {
 
 /// Translates as somebody does who has just cloned the repository.
 fn translate(arguments: &[&str]) -> String {
+    run(arguments).0
+}
+
+/// What is printed to stdout and stderr.
+fn run(arguments: &[&str]) -> (String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_padir"))
         .arg("translate")
         .args(arguments)
@@ -58,8 +73,9 @@ fn translate(arguments: &[&str]) -> String {
         .env_remove("PADIR_MODELS")
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{errors}");
+    (String::from_utf8(output.stdout).unwrap(), errors)
 }
 
 /// Translates, and compares.
