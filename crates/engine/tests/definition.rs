@@ -4,7 +4,7 @@
 mod common;
 
 use common::naive::Naive;
-use common::{Model, Row, approvals, ask, configs, session, tokens};
+use common::{MANY, Model, Row, approvals, ask, configs, configs_of, session, tokens};
 use padir_base::TokenId;
 use padir_base::continuation::{Advance, Continuer};
 use padir_base::denoise::Denoiser;
@@ -15,6 +15,8 @@ use proptest::prelude::*;
 
 /// Tolerances of log-probabilities.
 const CLOSE: f64 = 1e-4;
+/// The same in f32 where all logits are computed in 8 bits first: the sum of those that are not among the best is coarse.
+const COARSE: f64 = 0.05;
 /// Random networks are rough: their states are sums of rounding errors more than trained ones' are.
 const LOOSE: f64 = 1.0;
 
@@ -93,7 +95,7 @@ proptest! {
 
     #[test]
     fn causal_decoders_judge_by_definition(
-        config in configs(DecoderKind::Causal), seed: u64,
+        config in prop_oneof![2 => configs(DecoderKind::Causal), 1 => configs_of(MANY, DecoderKind::Causal)], seed: u64,
         sources in prop::collection::vec(0..20_usize, 1..3), targets in prop::collection::vec(0..20_usize, 1..5),
     ) {
         let model = Model::random(&config, seed);
@@ -110,7 +112,8 @@ proptest! {
         }
         let targets: Vec<Target<'_>> =
             targets.iter().enumerate().map(|(at, tokens)| Target { context: context(at), tokens }).collect();
-        for (precision, tolerance) in [(Precision::F32, CLOSE), (Precision::Int8, LOOSE)] {
+        let close = if config.symbols.vocab_size == MANY { COARSE } else { CLOSE };
+        for (precision, tolerance) in [(Precision::F32, close), (Precision::Int8, LOOSE)] {
             let mut session = session(&model.engine(precision), 2, &sources);
             let (mut together, mut alone) = (vec![0.0], Vec::new());
             session.judge(&targets, &mut together).unwrap();
