@@ -1,6 +1,7 @@
 //! The scores of models, with repeated trainings put together.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use padir_base::hash::Sha256;
@@ -62,7 +63,8 @@ impl Evaluation {
         if let Some(judge) = &self.judge {
             let (full, alpha) = (judge.model.name(), judge.length_penalty);
             let name = if is_seeded { without_seed(&full) } else { full };
-            label.push_str(&format!(", judged by {name} with α {alpha}"));
+            // Writing to a string cannot fail.
+            let _ = write!(label, ", judged by {name} with α {alpha}");
         }
         (label, is_seeded)
     }

@@ -4,7 +4,7 @@
 //! the child would hear it twice, and a trainer that hears it twice ends without saving.
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -89,18 +89,20 @@ pub(super) fn run(
     Ok(status)
 }
 
-/// This very program, as it runs: even if its file has been replaced or removed meanwhile.
-#[cfg(target_os = "linux")]
+/// This very program, on Linux as it runs: even if its file has been replaced or removed meanwhile.
 fn this_program() -> Result<Command> {
-    use std::os::unix::process::CommandExt;
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0(env::args_os().next().unwrap_or_else(|| "padir".into()));
+    let program = if cfg!(target_os = "linux") {
+        PathBuf::from("/proc/self/exe")
+    } else {
+        env::current_exe().context("cannot find this program")?
+    };
+    let mut command = Command::new(program);
+    #[cfg(unix)]
+    {
+        let name = env::args_os().next().unwrap_or_else(|| "padir".into());
+        std::os::unix::process::CommandExt::arg0(&mut command, name);
+    }
     Ok(command)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn this_program() -> Result<Command> {
-    env::current_exe().map(Command::new).context("cannot find this program")
 }
 
 fn settle(part: &Path, path: &Path) -> io::Result<()> {
