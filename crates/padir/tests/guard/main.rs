@@ -25,20 +25,13 @@ fn german_becomes_english() {
 
 #[test]
 fn the_first_command_says_what_the_readme_shows() {
-    let readme = include_str!("../../../../README.md");
-    let (_, after) = readme.split_once("cargo run --release -- translate \"").unwrap();
-    let (sentence, after) = after.split_once('"').unwrap();
-    let (_, after) = after.split_once("```text\n").unwrap();
-    assert_eq!(translate(&[sentence]), after.lines().next().unwrap().to_owned() + "\n");
+    let (sentence, shown) = readme("cargo run --release -- translate \"");
+    assert_eq!(translate(&[sentence]), shown);
 }
 
 #[test]
 fn watching_shows_what_the_readme_shows() {
-    let readme = include_str!("../../../../README.md");
-    let (_, after) = readme.split_once("cargo run --release -- translate --watch \"").unwrap();
-    let (sentence, after) = after.split_once('"').unwrap();
-    let (_, after) = after.split_once("```text\n").unwrap();
-    let (shown, _) = after.split_once("```").unwrap();
+    let (sentence, shown) = readme("cargo run --release -- translate --watch \"");
     assert_eq!(run(&["--watch", sentence]).1, shown);
 }
 
@@ -53,6 +46,15 @@ fn the_box_is_light() {
 
 fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
     PAIRS.lines().map(|line| line.split_once('\t').unwrap())
+}
+
+/// The sentence of a command in the README, and what it shows next.
+fn readme(command: &str) -> (&'static str, &'static str) {
+    let readme = include_str!("../../../../README.md");
+    let (_, after) = readme.split_once(command).unwrap();
+    let (sentence, after) = after.split_once('"').unwrap();
+    let (_, after) = after.split_once("```text\n").unwrap();
+    (sentence, after.split_once("```").unwrap().0)
 }
 
 fn root() -> &'static Path {
