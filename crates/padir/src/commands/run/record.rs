@@ -133,3 +133,38 @@ impl Lock {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use padir_base::hash::hash_bytes;
+
+    use super::*;
+
+    #[test]
+    fn an_output_that_moves_takes_only_itself_along() {
+        let home = tempfile::tempdir().unwrap();
+        let mut record = Record::read(home.path()).unwrap();
+        let mut put = |stage: &str, outputs: &[&str]| {
+            let hash = |output: &&str| ((*output).to_owned(), hash_bytes(output.as_bytes()));
+            let (command, files, inputs) = (Vec::new(), Hashes::new(), Hashes::new());
+            let made = StageRecord {
+                standing: Standing::Done,
+                identity: Identity { command, files, inputs },
+                outputs: outputs.iter().map(hash).collect(),
+                started: 1,
+                ended: Some(1),
+                seconds: 1.0,
+                version: String::new(),
+            };
+            record.put(stage, made).unwrap();
+            let made = |(name, stage): (&str, &StageRecord)| {
+                format!("{name}: {}", Vec::from_iter(stage.outputs.keys().cloned()).join(" "))
+            };
+            record.stages().map(made).collect::<Vec<String>>()
+        };
+        assert_eq!(put("a", &["x", "y"]), ["a: x y"]);
+        assert_eq!(put("b", &["x"]), ["a: y", "b: x"]);
+        assert_eq!(put("c", &["y"]), ["b: x", "c: y"], "nothing is left of it");
+        assert_eq!(put("d", &[]), ["b: x", "c: y", "d: "], "what makes nothing takes nothing");
+    }
+}
