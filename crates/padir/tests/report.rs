@@ -331,6 +331,8 @@ fn again(home: &Path) {
         ["evaluate", "--model", "out/teacher/best", "out/corpus/test.de", "out/corpus/test.en"];
     let with = |more: &[&str]| fail(home, &[&model, more].concat());
     assert!(with(&["--steps", "2"]).contains("about refinement"));
+    let late = with(&["--beam", "1,0"]);
+    assert!(late.contains("`num_beams` is 0") && !late.contains("BLEU"), "before any work: {late}");
     assert!(with(&["--fast"]).contains("--fast is about refinement"));
     let error = fail(
         home,
