@@ -158,7 +158,8 @@ mod tests {
             };
             record.put(stage, made).unwrap();
             let made = |(name, stage): (&str, &StageRecord)| {
-                format!("{name}: {}", Vec::from_iter(stage.outputs.keys().cloned()).join(" "))
+                let outputs: Vec<&str> = stage.outputs.keys().map(String::as_str).collect();
+                format!("{name}: {}", outputs.join(" "))
             };
             record.stages().map(made).collect::<Vec<String>>()
         };
