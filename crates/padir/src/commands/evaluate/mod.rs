@@ -13,6 +13,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use padir_base::file::write_atomically;
 use padir_base::hash::Sha256;
+use padir_engine::Precision;
 use padir_score::Tokenizer;
 use padir_text::origin::Origin;
 use padir_text::{Corpus, Pair};
@@ -134,6 +135,7 @@ impl Evaluate {
         let models = Models {
             directory: &self.model,
             files: hash_model(&self.model, self.arithmetic.shortlist)?,
+            precision: translator.engine().precision(),
             judge: self.judge.record(&translator)?,
         };
         let corpora = self.corpus.all()?;
@@ -160,7 +162,7 @@ impl Evaluate {
             rows.push((name, decoding, figures));
         }
         let texts: Vec<String> = corpora.iter().flat_map(Corpus::files).map(name_of).collect();
-        self.show(console, &texts, &pairs, &scores, &translator, &models, &rows)
+        self.show(console, &texts, &pairs, &scores, &models, &rows)
     }
 
     fn translate(
@@ -191,14 +193,12 @@ impl Evaluate {
         Ok(Trial { texts, steps, seconds, foretold })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all that there is to tell")]
     fn show(
         &self,
         console: &Console,
         texts: &[String],
         all: &[Pair],
         scores: &Scores<'_>,
-        translator: &Translator,
         models: &Models<'_>,
         rows: &[(String, Decoding, Figures)],
     ) -> Result<()> {
@@ -209,7 +209,7 @@ impl Evaluate {
                 .collect();
             return console.print_json(&json!({
                 "model": { "directory": models.directory, "files": models.files },
-                "precision": translator.engine().precision().to_string(),
+                "precision": models.precision.to_string(),
                 "shortlist": self.arithmetic.shortlist,
                 "judge": models.judge,
                 "pairs": all.len(),
@@ -258,6 +258,7 @@ impl Evaluate {
 struct Models<'a> {
     directory: &'a Path,
     files: BTreeMap<&'static str, Sha256>,
+    precision: Precision,
     judge: Option<JudgeRecord>,
 }
 
