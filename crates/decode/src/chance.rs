@@ -65,8 +65,15 @@ impl Streams {
     /// Streams for rows that have numbers of their own: what a row draws depends on its number and
     /// on nothing that is decoded beside it.
     pub fn numbered(seed: Seed, numbers: impl IntoIterator<Item = u64>) -> Self {
-        let pair = |n| (seed.stream(Purpose::Block, n), seed.stream(Purpose::Chain, n));
-        let (blocks, draws) = numbers.into_iter().map(pair).unzip();
+        Self::keyed(numbers.into_iter().map(|number| (seed, number)))
+    }
+
+    /// Streams for rows that have seeds of their own, too.
+    pub fn keyed(keys: impl IntoIterator<Item = (Seed, u64)>) -> Self {
+        let pair = |(seed, n): (Seed, u64)| {
+            (seed.stream(Purpose::Block, n), seed.stream(Purpose::Chain, n))
+        };
+        let (blocks, draws) = keys.into_iter().map(pair).unzip();
         Self { blocks, draws, weights: Vec::new() }
     }
 }

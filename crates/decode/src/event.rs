@@ -1,12 +1,12 @@
 //! Decoding step by step, as data for whoever listens.
 //!
-//! A decoder tells its [`Observer`] what each step made of each hypothesis. Nothing is collected when
-//! nobody listens: the observer `()` says so, and no [`Event`] is ever put together for it.
+//! A decoder tells its [`Observer`] what each step made of each hypothesis, and asks it between steps whether a job is still wanted.
+//! Nothing is collected when nobody listens: the observer `()` says so, and no [`Event`] is ever put together for it.
 
 use padir_base::TokenId;
 use serde::{Deserialize, Serialize};
 
-use crate::hypothesis::Guess;
+use crate::hypothesis::LengthCandidate;
 
 /// What has become of a hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,14 +24,18 @@ pub enum Status {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
-    /// The number of the sentence.
-    pub sentence: u64,
+    /// The job: which of the sentences that were given to the decoder.
+    #[serde(alias = "sentence")]
+    pub job: usize,
     /// The number of the hypothesis among those of its sentence. In a beam, live ones are numbered by their place,
     /// which may hold the continuation of another one in the next step, finished ones as they finish.
     pub hypothesis: usize,
     /// The number of the step, from 1.
     pub step: usize,
-    /// All tokens after the step; from left to right without the end.
+    /// The most steps that there may be.
+    #[serde(default)]
+    pub max_steps: usize,
+    /// All tokens after the step; autoregressively without the end.
     pub tokens: Vec<TokenId>,
     /// ln p of what was last predicted at each position.
     pub log_probs: Vec<f64>,
@@ -43,9 +47,9 @@ pub struct Event {
     pub score: f64,
     /// What has become of it.
     pub status: Status,
-    /// The foretold length it came from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub guess: Option<Guess>,
+    /// The length candidate it came from.
+    #[serde(default, alias = "guess", skip_serializing_if = "Option::is_none")]
+    pub length: Option<LengthCandidate>,
 }
 
 /// Someone who may want to know.
@@ -57,6 +61,12 @@ pub trait Observer {
 
     /// Takes note of an event.
     fn observe(&mut self, event: Event);
+
+    /// Whether a job is still wanted. It is asked before every step; a job that is not wanted any more is cancelled, and has no
+    /// hypotheses.
+    fn wants(&self, _job: usize) -> bool {
+        true
+    }
 }
 
 /// Nobody.
@@ -93,6 +103,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn observe(&mut self, event: Event) {
         (**self).observe(event);
     }
+
+    fn wants(&self, job: usize) -> bool {
+        (**self).wants(job)
+    }
 }
 
 /// Somebody, perhaps.
@@ -106,6 +120,10 @@ impl<O: Observer> Observer for Option<O> {
             observer.observe(event);
         }
     }
+
+    fn wants(&self, job: usize) -> bool {
+        self.as_ref().is_none_or(|observer| observer.wants(job))
+    }
 }
 
 #[cfg(test)]
@@ -114,16 +132,17 @@ mod tests {
 
     fn event() -> Event {
         Event {
-            sentence: 7,
+            job: 7,
             hypothesis: 0,
             step: 2,
+            max_steps: 4,
             tokens: vec![TokenId(5), TokenId(1)],
             log_probs: vec![-0.5, -0.25],
             changed: vec![0],
             rejected: vec![],
             score: -0.75,
             status: Status::Live,
-            guess: None,
+            length: None,
         }
     }
 
@@ -132,7 +151,7 @@ mod tests {
         let line = serde_json::to_string(&event()).unwrap();
         assert_eq!(
             line,
-            r#"{"sentence":7,"hypothesis":0,"step":2,"tokens":[5,1],"log_probs":[-0.5,-0.25],"changed":[0],"rejected":[],"score":-0.75,"status":"live"}"#
+            r#"{"job":7,"hypothesis":0,"step":2,"max_steps":4,"tokens":[5,1],"log_probs":[-0.5,-0.25],"changed":[0],"rejected":[],"score":-0.75,"status":"live"}"#
         );
         assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event());
     }

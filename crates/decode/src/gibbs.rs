@@ -100,7 +100,7 @@ impl<'a, D: Denoiser, C: Chance> Gibbs<'a, D, C> {
             }
             let depth = self.denoiser.alphabet();
             let (batch, wanted) = (&self.batch, &wanted[..]);
-            let asked = Asked { batch, hidden: &hidden, wanted, depth, draft: false };
+            let asked = Asked { batch, hidden: &hidden, wanted, depth, low_precision: false };
             ask(self.denoiser, &asked, &mut self.answers)?;
             for (row, position) in next {
                 let candidates =

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Hypothesis {
     /// Its tokens, without an end.
     pub tokens: Vec<TokenId>,
-    /// ln p of each of them when it was last predicted, or by whoever judged it.
+    /// ln p of each of them when it was last predicted, or by the reranker.
     pub log_probs: Vec<f64>,
     /// Σ ln p over all that is counted, the end included where it is predicted.
     pub log_prob: f64,
@@ -21,15 +21,16 @@ pub struct Hypothesis {
     pub steps: usize,
     /// Its number among the hypotheses of its sentence, as in the trace.
     pub number: usize,
-    /// The guess it came from; none where the length was not foretold.
-    pub guess: Option<Guess>,
+    /// The length candidate it came from; none where the length was not predicted.
+    #[serde(alias = "guess")]
+    pub length: Option<LengthCandidate>,
     /// Whether it did not end by itself, but where the longest that was allowed was reached.
     pub cut: bool,
 }
 
-/// A foretold length.
+/// A predicted length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Guess {
+pub struct LengthCandidate {
     /// The number of positions, the end included.
     pub length: usize,
     /// ln p of the length; of the one it was widened from, if it was.
@@ -74,7 +75,7 @@ mod tests {
             score,
             steps: 1,
             number,
-            guess: None,
+            length: None,
             cut: false,
         }
     }

@@ -43,10 +43,12 @@
 pub mod autoregression;
 mod batch;
 mod chance;
+pub mod decoding;
 mod event;
 mod exact;
 mod gibbs;
 mod hypothesis;
+mod mask_predict;
 pub mod padir;
 mod refine;
 mod sampling;
@@ -55,10 +57,12 @@ mod step;
 
 pub use batch::Batch;
 pub use chance::{Chance, ChanceError, Streams};
+pub use decoding::{Abilities, Decoding, Method, Order};
 pub use event::{Each, Event, Observer, Status};
 pub use exact::{ExactLaw, Replay, exact_law};
 pub use gibbs::Gibbs;
-pub use hypothesis::{Guess, Hypothesis, distinct, normalise, sort};
+pub use hypothesis::{Hypothesis, LengthCandidate, distinct, normalise, sort};
+pub use mask_predict::MaskPredict;
 pub use refine::{Input, Pick, Refinement, Refiner};
 pub use sampling::{COLD, Sampling};
 pub use settings::{MAX_HYPOTHESES, MAX_LENGTH, MAX_STEPS, SettingsError};

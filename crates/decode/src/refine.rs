@@ -98,7 +98,7 @@ impl<'a, D: Denoiser, C: Chance> Refiner<'a, D, C> {
             Pick::Sample { .. } => self.denoiser.alphabet(),
         };
         let (batch, hidden, wanted) = (&self.batch, &hidden[..], &wanted[..]);
-        let asked = Asked { batch, hidden, wanted, depth, draft: false };
+        let asked = Asked { batch, hidden, wanted, depth, low_precision: false };
         ask(self.denoiser, &asked, &mut self.answers)?;
         let mut changed = 0;
         for row in 0..self.batch.rows() {

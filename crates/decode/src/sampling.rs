@@ -110,11 +110,11 @@ impl Picker {
             let weight = |c: &Candidate| (c.log_prob - top).exp();
             let total: f64 = self.tempered.iter().map(weight).sum();
             let mut held = 0.0;
-            let enough = self.tempered.iter().position(|c| {
+            let last = self.tempered.iter().position(|c| {
                 held += weight(c);
                 held >= share * total
             });
-            self.tempered.truncate(enough.map_or(usize::MAX, |last| last + 1));
+            self.tempered.truncate(last.map_or(usize::MAX, |last| last + 1));
         }
     }
 }

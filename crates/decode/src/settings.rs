@@ -3,6 +3,8 @@
 use padir_base::TokenId;
 use thiserror::Error;
 
+use crate::decoding::{Method, Order};
+
 /// Most hypotheses of one sentence, in whatever way they come about.
 pub const MAX_HYPOTHESES: usize = 1024;
 /// Most refinement steps.
@@ -40,12 +42,12 @@ pub enum SettingsError {
     /// A start from masks by position for a model that does not know any.
     #[error("the first step is to read a mask for each position, but the model has none")]
     NoNumberedMask,
-    /// Doubt of a model that has none.
+    /// A remasking rule by confidences that the model does not give.
     #[error(
-        "predictions are to be rejected as the model learnt to, but it has no rejecter: \
-         it learns one with `model.rejecter = true`"
+        "`remask.rule` is \"confidence\", but the model has no confidence head: \
+         train one with `model.confidence_head = true`"
     )]
-    NoRejecter,
+    NoConfidenceHead,
     /// A random start from nothing.
     #[error("there are no ids in {start}..{end} to start from")]
     NoRandom {
@@ -60,9 +62,67 @@ pub enum SettingsError {
     /// Hidden input and a rule of its own about what is predicted.
     #[error("with hidden input the hidden positions are predicted; `wanted` must be \"all\"")]
     HiddenAndWanted,
-    /// Hidden input keeps what a draft predicted.
-    #[error("with hidden input what is not hidden stays as predicted; `draft_steps` must be 0")]
-    HiddenAndDrafts,
+    /// Hidden input keeps what a low-precision step predicted.
+    #[error(
+        "with hidden input what is not hidden stays as predicted; `low_precision_steps` must be 0"
+    )]
+    HiddenAndLowPrecision,
+    /// A method for the other kind of model.
+    #[error("{method} needs {needed}; this is {found}")]
+    Order {
+        /// The method.
+        method: Method,
+        /// The kind of model it decodes.
+        needed: Order,
+        /// The kind of model there is.
+        found: Order,
+    },
+    /// A target longer than the model has positions for.
+    #[error("`max_length` is {value}; the model has {longest} positions")]
+    TooLong {
+        /// What was asked for.
+        value: usize,
+        /// What there is.
+        longest: usize,
+    },
+    /// No such method.
+    #[error("there is no decoding method `{name}`; there are {}", Method::list())]
+    UnknownMethod {
+        /// What was asked for.
+        name: String,
+    },
+    /// No such setting.
+    #[error("{method} has no setting `{key}`{}", meant(.suggestion, .owner))]
+    Unknown {
+        /// The key.
+        key: String,
+        /// The method it was set for.
+        method: Method,
+        /// The setting of this method that is spelt most like it.
+        suggestion: Option<String>,
+        /// Another method that has such a setting.
+        owner: Option<Method>,
+    },
+    /// A value of the wrong type.
+    #[error("`{key}`: {reason}")]
+    Value {
+        /// The key.
+        key: String,
+        /// What is wrong with its value.
+        reason: String,
+    },
+    /// Not of the form key=value.
+    #[error("`{0}` is not of the form key=value")]
+    NotAnAssignment(String),
+}
+
+/// What to try instead of a setting that does not exist.
+fn meant(suggestion: &Option<String>, owner: &Option<Method>) -> String {
+    match (suggestion, owner) {
+        (_, Some(owner)) => format!("; it belongs to {owner}"),
+        (Some(key), None) => format!("; is `{key}` meant?"),
+        (None, None) => String::new(),
+    }
 }
 
 /// Checks one number.

@@ -74,8 +74,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) wanted: &'a [bool],
     /// Candidates at each position.
     pub(crate) depth: usize,
-    /// Whether a draft will do.
-    pub(crate) draft: bool,
+    /// Whether an answer at low precision will do.
+    pub(crate) low_precision: bool,
 }
 
 /// Asks the denoiser about a batch.
@@ -84,9 +84,9 @@ pub(crate) fn ask<D: Denoiser>(
     asked: &Asked<'_>,
     answers: &mut Answers,
 ) -> Result<(), DecodeError<D::Error>> {
-    let Asked { batch, hidden, wanted, depth, draft } = *asked;
-    let query =
-        Query::new(batch.tokens(), batch.ends(), batch.contexts(), hidden, wanted)?.as_draft(draft);
+    let Asked { batch, hidden, wanted, depth, low_precision } = *asked;
+    let query = Query::new(batch.tokens(), batch.ends(), batch.contexts(), hidden, wanted)?
+        .as_draft(low_precision);
     answers.prepare(&query, depth.min(denoiser.alphabet()));
     denoiser.denoise(&query, answers).map_err(DecodeError::Denoiser)
 }

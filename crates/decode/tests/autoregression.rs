@@ -251,7 +251,7 @@ fn steps_are_told() {
     let mut trace: Vec<Event> = Vec::new();
     let list =
         beam(&mut model, &how, &symbols(), &[source(9, 0, 6)], &mut trace).unwrap().remove(0);
-    assert!(trace.iter().all(|event| event.sentence == 9 && event.rejected.is_empty()));
+    assert!(trace.iter().all(|event| event.job == 0 && event.rejected.is_empty()));
     for hypothesis in &list {
         let told = trace
             .iter()

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use common::Table;
 use padir_base::TokenId;
 use padir_base::denoise::{Answers, Candidate, Denoiser, Query};
-use padir_decode::padir::{Halt, Sentence, Settings, Symbols, refine};
+use padir_decode::padir::{Sentence, Settings, StopRule, Symbols, refine};
 use padir_decode::{Event, Hypothesis};
 
 /// A table that does as it is told about who competes, or not.
@@ -80,7 +80,7 @@ fn candidates_of_the_first_step_compete_in_the_others() {
     let symbols = Symbols::new(2..3, None);
     let run = |obeys, candidates| {
         let mut model = Restricted::new(obeys);
-        let settings = Settings { candidates, halt: Halt::Never, ..Settings::default() };
+        let settings = Settings { candidates, stop: StopRule::Never, ..Settings::default() };
         let mut trace: Vec<Event> = Vec::new();
         let lists = refine(&mut model, &settings, &symbols, &two_sentences(), &mut trace).unwrap();
         (lists, model, trace)
@@ -107,7 +107,7 @@ fn candidates_of_the_first_step_compete_in_the_others() {
     let listed = |at: usize| model.told[at].1.clone().unwrap();
     assert_ne!(listed(0), listed(1), "each sentence has its own");
     for event in trace.iter().filter(|event| event.step > 1) {
-        let list = listed(usize::from(event.sentence == 5));
+        let list = listed(usize::from(event.job == 1));
         assert!(list.len() <= 14, "one of each position");
         for (i, token) in event.tokens.iter().enumerate() {
             let rejected = event.rejected.contains(&i);
@@ -123,7 +123,7 @@ fn restricted_steps_leave_others_their_share() {
     let sentences = &two_sentences()[..1];
     let run = |candidates| {
         let mut model = Restricted::new(true);
-        let settings = Settings { candidates, halt: Halt::Never, ..Settings::default() };
+        let settings = Settings { candidates, stop: StopRule::Never, ..Settings::default() };
         let mut trace: Vec<Event> = Vec::new();
         refine(&mut model, &settings, &symbols, sentences, &mut trace).unwrap();
         (model, trace)
@@ -160,7 +160,7 @@ fn restricted_steps_leave_others_their_share() {
 fn lengths_that_waited_begin_among_all_tokens() {
     let symbols = Symbols::new(2..3, None);
     let mut model = Restricted::new(true);
-    let settings = Settings { candidates: Some(1), enough: Some(0.0), ..Settings::default() };
+    let settings = Settings { candidates: Some(1), early_exit: Some(0.0), ..Settings::default() };
     refine(&mut model, &settings, &symbols, &two_sentences(), &mut ()).unwrap();
     let told: Vec<(usize, bool)> = model.told.iter().map(|(c, t)| (*c, t.is_some())).collect();
     let turn = [(3, true), (5, true), (3, false), (5, false)];

@@ -10,8 +10,8 @@ use padir_base::TokenId;
 use padir_base::denoise::{Answers, Denoiser, Query, Row};
 use padir_base::mask::MaskLaw;
 use padir_decode::padir::{
-    Counted, Halt, Initial, Procedure, Prune, Rejecter, Replacement, Sentence, Settings, Symbols,
-    Wanted, refine, refine_by,
+    Counted, Initial, Procedure, Prune, RemaskRule, Replacement, Sentence, Settings, StopRule,
+    Symbols, Wanted, refine, refine_by,
 };
 use padir_decode::{ChanceError, DecodeError, Event, Hypothesis, Status, exact_law};
 
@@ -103,7 +103,7 @@ fn what_is_kept_and_counted() {
         assert_eq!(list[0].log_probs.len(), expected.len(), "{name}");
         let score = counted as f64 * 0.9_f64.ln();
         assert!((list[0].score - score).abs() < 1e-12, "{name}: {}", list[0].score);
-        assert_eq!(list[0].guess.unwrap().length, predicted.len(), "{name}");
+        assert_eq!(list[0].length.unwrap().length, predicted.len(), "{name}");
     }
 }
 
@@ -138,7 +138,7 @@ fn the_best_score_wins_and_ties_keep_their_order() {
     let first = |length_penalty, lengths: &[usize]| {
         let settings = Settings { length_penalty, ..Settings::default() };
         let (list, ..) = run(by_length, &settings, lengths);
-        list.iter().map(|h| h.guess.unwrap().length).collect::<Vec<_>>()
+        list.iter().map(|h| h.length.unwrap().length).collect::<Vec<_>>()
     };
     assert_eq!(first(None, &[6, 3]), [3, 6]);
     assert_eq!(first(Some(2.0), &[3, 6]), [6, 3]);
@@ -169,7 +169,7 @@ fn rejected_stutter_can_be_repaired_and_is_told() {
     ];
     assert_eq!(trace.len(), 3);
     for (event, (step, tokens, changed, rejected, status)) in trace.iter().zip(expected) {
-        assert_eq!((event.sentence, event.hypothesis, event.step), (0, 0, step));
+        assert_eq!((event.job, event.hypothesis, event.step), (0, 0, step));
         assert_eq!(ids(&event.tokens), tokens, "step {step}");
         assert_eq!((&event.changed[..], &event.rejected[..]), (changed, rejected), "step {step}");
         assert_eq!(event.status, status, "step {step}");
@@ -270,13 +270,13 @@ fn a_length_that_was_foretold_may_count() {
 }
 
 #[test]
-fn one_length_may_be_enough() {
+fn one_length_may_suffice() {
     // Means of ln p: −0.11 for three positions, −0.36 for four, −0.69 for five. Nothing ever settles.
     let script = |row: &Row<'_>, i: usize| {
         let p = [0.9, 0.7, 0.5][row.tokens.len() - 3];
         vec![(row.tokens[i].0 % 90 + 10 + i as u32, p)]
     };
-    let settings = Settings { enough: Some(-0.2), ..Settings::default() };
+    let settings = Settings { early_exit: Some(-0.2), ..Settings::default() };
     let cases = [
         (vec![3, 5, 4], vec![1, 1, 1, 1], vec![0]),
         (vec![5, 3, 4], vec![1, 1, 1, 1, 2, 2, 2, 2], vec![1, 2, 0]),
@@ -319,33 +319,33 @@ fn a_finished_hypothesis_is_not_given_up() {
 
 #[test]
 fn hypotheses_end_when_they_may() {
-    let confident = |p: f64| Halt::Confident { min_log_prob: p.ln() };
+    let confident = |p: f64| StopRule::Confident { min_log_prob: p.ln() };
     let cases = [
-        ("unchanged", Halt::Unchanged, 2),
+        ("unchanged", StopRule::Unchanged, 2),
         ("confident", confident(0.85), 1),
-        ("not confident enough", confident(0.95), 2),
-        ("never", Halt::Never, 4),
+        ("not confident early_exit", confident(0.95), 2),
+        ("never", StopRule::Never, 4),
     ];
-    for (name, halt, steps) in cases {
-        let settings = Settings { halt, ..Settings::default() };
+    for (name, stop, steps) in cases {
+        let settings = Settings { stop, ..Settings::default() };
         let (list, model, _) = run(says(&[5, 6, 8, 1], 0.9), &settings, &[4]);
         assert_eq!((list[0].steps, model.calls.len()), (steps, steps), "{name}");
         assert_eq!(ids(&list[0].tokens), [5, 6, 8], "{name}");
     }
     // Stutter may yet be repaired, however sure it is.
-    let settings = Settings { halt: confident(0.5), ..Settings::default() };
+    let settings = Settings { stop: confident(0.5), ..Settings::default() };
     assert_eq!(ids(&run(repairs, &settings, &[3]).0[0].tokens), [5, 6]);
 }
 
 #[test]
-fn a_rejecter_does_not_end_a_row_too_soon() {
-    // Once the first token is there, the second wants to be another one; the rejecter keeps it as it was.
+fn a_remasking_rule_does_not_end_a_row_too_soon() {
+    // Once the first token is there, the second wants to be another one; the remask keeps it as it was.
     let script = |row: &Row<'_>, i: usize| match (i, row.tokens[0].0) {
         (1, 5) => vec![(9, 0.3)],
         _ => vec![([5, 6, 1][i], [0.9, 0.8, 0.9][i])],
     };
     let with = |settings| Settings {
-        rejecter: Rejecter::Count { count: 1 },
+        remask: RemaskRule::Count { count: 1 },
         replacement: Replacement::Previous,
         ..settings
     };
@@ -395,11 +395,11 @@ fn mask_predict_hides_what_it_predicts_but_never_the_end() {
 }
 
 #[test]
-fn any_mask_law_is_a_rejecter() {
+fn any_mask_law_is_a_remasking_rule() {
     // Everything is rejected, always: each step starts over, and only the last counts.
     let settings = Settings {
-        rejecter: Rejecter::Law { law: MaskLaw::All },
-        halt: Halt::Never,
+        remask: RemaskRule::Law { law: MaskLaw::All },
+        stop: StopRule::Never,
         ..Settings::default()
     };
     let (list, model, _) = run(says(&[5, 6, 1], 0.9), &settings, &[3]);
@@ -407,7 +407,7 @@ fn any_mask_law_is_a_rejecter() {
     assert_eq!(ids(&list[0].tokens), [5, 6]);
     // A law that does not fit says so.
     let law = MaskLaw::Exactly { k: 9 };
-    let settings = Settings { rejecter: Rejecter::Law { law }, ..Settings::default() };
+    let settings = Settings { remask: RemaskRule::Law { law }, ..Settings::default() };
     let mut model = Scripted::new(says(&[5, 6, 1], 0.9));
     let error = refine(&mut model, &settings, &sevens(), &[sentence(&[3])], &mut ()).unwrap_err();
     assert_eq!(error.to_string(), "cannot hide 9 of 3 positions");
@@ -435,9 +435,9 @@ fn sampled_refinement_has_its_exact_law() {
     let allowed = [2_u32, 3, 4];
     let symbols = Symbols { never: tokens(&[0, 1]), ..Symbols::new(0..0, Some(TokenId(2))) };
     let cases = [
-        ("all positions", Rejecter::Nothing),
+        ("all positions", RemaskRule::Nothing),
         // Half of the predictions do not count: the other half is what remains.
-        ("half of them", Rejecter::Law { law: MaskLaw::Rate { rate: 0.5 } }),
+        ("half of them", RemaskRule::Law { law: MaskLaw::Rate { rate: 0.5 } }),
     ];
     // p(y | x) of one pass, over what may be said.
     let pass = |x: &[u32], y: &[u32]| -> f64 {
@@ -453,15 +453,15 @@ fn sampled_refinement_has_its_exact_law() {
     for &a in &allowed {
         all.extend(allowed.map(|b| vec![a, b]));
     }
-    for (name, rejecter) in cases {
-        let rate = if rejecter == Rejecter::Nothing { 0.0 } else { 0.5 };
+    for (name, remask) in cases {
+        let rate = if remask == RemaskRule::Nothing { 0.0 } else { 0.5 };
         let settings = Settings {
-            rejecter,
+            remask,
             replacement: Replacement::Previous,
             initial: Initial::Mask,
             steps: 2,
             temperature: 1.0,
-            halt: Halt::Never,
+            stop: StopRule::Never,
             remask_stutter: false,
             ..Settings::default()
         };
@@ -534,7 +534,7 @@ impl<D: Denoiser> Denoiser for Listening<D> {
 fn drafts_come_first_and_end_nothing() {
     let default = Settings::default;
     let confident =
-        || Settings { halt: Halt::Confident { min_log_prob: -1.0 }, ..Settings::default() };
+        || Settings { stop: StopRule::Confident { min_log_prob: -1.0 }, ..Settings::default() };
     let uncertain = || Settings {
         wanted: Wanted::Uncertain { below: -1.0, neighbours: 0 },
         ..Settings::default()
@@ -551,8 +551,8 @@ fn drafts_come_first_and_end_nothing() {
         ("nothing uncertain at once", 0, 4, uncertain(), vec![false]),
     ];
     let symbols = Symbols { mask: None, ..sevens() };
-    for (name, draft_steps, steps, settings, expected) in cases {
-        let settings = Settings { draft_steps, steps, ..settings };
+    for (name, low_precision_steps, steps, settings, expected) in cases {
+        let settings = Settings { low_precision_steps, steps, ..settings };
         let flags = |able| {
             let model = Scripted::new(says(&[5, 8, 6, 1], 0.9));
             let mut model = Listening { model, able, drafts: Vec::new() };
@@ -561,7 +561,7 @@ fn drafts_come_first_and_end_nothing() {
         };
         assert_eq!(flags(true), expected, "{name}");
         // Whoever makes no drafts is not asked again for them.
-        let plain = Settings { draft_steps: 0, ..settings.clone() };
+        let plain = Settings { low_precision_steps: 0, ..settings.clone() };
         let mut model = Scripted::new(says(&[5, 8, 6, 1], 0.9));
         refine(&mut model, &plain, &symbols, &[sentence(&[4])], &mut Vec::new()).unwrap();
         assert!(flags(false).iter().all(|draft| !draft), "{name}");
@@ -615,16 +615,17 @@ fn a_model_rejects_what_it_believes_to_be_wrong() {
         refine(&mut Doubting, settings, &symbols, &[sentence(&[3])], &mut trace).unwrap();
         trace.iter().map(|event| (ids(&event.tokens), event.rejected.clone())).collect::<Vec<_>>()
     };
-    let learned = |below| Settings { rejecter: Rejecter::Learned { below }, ..Settings::default() };
+    let learned =
+        |below| Settings { remask: RemaskRule::Confidence { below }, ..Settings::default() };
     let found = trace(&learned(0.5));
     assert_eq!(found[0], (vec![5, 7, 1], vec![1]), "its start stands there again");
     assert_eq!(found[1], (vec![5, 6, 1], vec![]));
-    assert_eq!(trace(&learned(0.3))[0], (vec![5, 9, 1], vec![]), "no longer doubtful enough");
+    assert_eq!(trace(&learned(0.3))[0], (vec![5, 9, 1], vec![]), "no longer doubtful early_exit");
     let paper = learned(0.5).exactly_as_in_the_paper();
     assert_eq!(trace(&paper)[0].1, [1], "the paper knows of it");
     let (script, symbols) = (says(&[5, 6, 1], 0.9), Symbols { mask: None, ..sevens() });
     let mut model = Scripted::new(script);
     let error = refine(&mut model, &learned(0.5), &symbols, &[sentence(&[3])], &mut ());
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("it has no rejecter"), "{error}");
+    assert!(error.contains("it has no remask"), "{error}");
 }

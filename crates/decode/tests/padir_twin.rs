@@ -8,8 +8,8 @@ use padir_base::TokenId;
 use padir_base::random::Seed;
 use padir_decode::normalise;
 use padir_decode::padir::{
-    Halt, Initial, Procedure, Prune, Rejecter, Replacement, Sentence, Settings, Symbols, Wanted,
-    refine,
+    Initial, Procedure, Prune, RemaskRule, Replacement, Sentence, Settings, StopRule, Symbols,
+    Wanted, refine,
 };
 use proptest::prelude::*;
 
@@ -45,16 +45,16 @@ fn twin(table: &Table, settings: &Settings, context: usize, initial: &[u32]) -> 
         let confidence: Vec<f64> =
             if paper { rows.iter().map(top).collect() } else { log_p.clone() };
         // Rejections: the lowest k.
-        let k = match &settings.rejecter {
-            Rejecter::Linear => (n * (total - t - 1) / total).max(1),
-            Rejecter::Count { count } => (*count).min(n),
-            Rejecter::Share { share } => ((share * n as f64) as usize).max(1),
+        let k = match &settings.remask {
+            RemaskRule::Linear => (n * (total - t - 1) / total).max(1),
+            RemaskRule::Count { count } => (*count).min(n),
+            RemaskRule::Share { share } => ((share * n as f64) as usize).max(1),
             _ => 0,
         };
         let mut sorted = confidence.clone();
         sorted.sort_by(f64::total_cmp);
-        let doubted = |i: usize| match settings.rejecter {
-            Rejecter::Learned { below } => table.approval(context, &seen, i) < below,
+        let doubted = |i: usize| match settings.remask {
+            RemaskRule::Confidence { below } => table.approval(context, &seen, i) < below,
             _ => false,
         };
         let low = |i: usize| k > 0 && confidence[i] <= sorted[k - 1] || doubted(i);
@@ -98,13 +98,13 @@ fn twin(table: &Table, settings: &Settings, context: usize, initial: &[u32]) -> 
     unreachable!("the last step returns")
 }
 
-fn rejecters() -> impl Strategy<Value = Rejecter> {
+fn remask_rules() -> impl Strategy<Value = RemaskRule> {
     prop_oneof![
-        Just(Rejecter::Nothing),
-        Just(Rejecter::Linear),
-        (1_usize..4).prop_map(|count| Rejecter::Count { count }),
-        (0.0..1.0).prop_map(|share| Rejecter::Share { share }),
-        (0.0..1.0).prop_map(|below| Rejecter::Learned { below }),
+        Just(RemaskRule::Nothing),
+        Just(RemaskRule::Linear),
+        (1_usize..4).prop_map(|count| RemaskRule::Count { count }),
+        (0.0..1.0).prop_map(|share| RemaskRule::Share { share }),
+        (0.0..1.0).prop_map(|below| RemaskRule::Confidence { below }),
     ]
 }
 
@@ -118,7 +118,7 @@ prop_compose! {
         initial in prop_oneof![
             Just(Initial::Random), Just(Initial::Mask), Just(Initial::NumberedMask)
         ],
-        rejecter in rejecters(),
+        remask in remask_rules(),
         replacement in prop_oneof![
             Just(Replacement::Initial), Just(Replacement::Previous), Just(Replacement::Accumulated)
         ],
@@ -132,7 +132,7 @@ prop_compose! {
             procedure: if paper { Procedure::Paper } else { Procedure::Corrected },
             initial,
             parallel_decodes: if initial == Initial::Random { decodes } else { 1 },
-            steps, lengths, beam_length, rejecter, replacement, remask_stutter, drop_unchanged,
+            steps, lengths, beam_length, remask, replacement, remask_stutter, drop_unchanged,
             stutter_phrase: if paper { 1 } else { stutter_phrase },
             length_penalty,
             max_length: 9,
@@ -195,8 +195,8 @@ proptest! {
         let idle = [
             Settings { prune: Prune::Margin { nats: f64::INFINITY }, ..plain.clone() },
             Settings { prune: Prune::Keep { most: 1000 }, ..plain.clone() },
-            Settings { enough: Some(0.1), ..plain.clone() },
-            Settings { halt: Halt::Confident { min_log_prob: 0.1 }, ..plain.clone() },
+            Settings { early_exit: Some(0.1), ..plain.clone() },
+            Settings { stop: StopRule::Confident { min_log_prob: 0.1 }, ..plain.clone() },
             Settings { wanted: Wanted::Uncertain { below: 0.1, neighbours: 0 }, ..plain.clone() },
             Settings { wanted: Wanted::Uncertain { below: -0.5, neighbours: 99 }, steps: 1, ..plain.clone() },
         ];
@@ -220,9 +220,9 @@ proptest! {
         if rules {
             settings.procedure = Procedure::Corrected;
             settings.prune = Prune::Keep { most: 2 };
-            settings.halt = Halt::Confident { min_log_prob: -0.7 };
+            settings.stop = StopRule::Confident { min_log_prob: -0.7 };
             settings.wanted = Wanted::Uncertain { below: -0.5, neighbours: 1 };
-            settings.enough = Some(-0.6);
+            settings.early_exit = Some(-0.6);
         }
         let run = |sentences: &[Sentence]| {
             let mut table = Table::new(seed, ALPHABET, 2.0);

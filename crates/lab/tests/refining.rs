@@ -1,7 +1,7 @@
 //! The translator's decoder on an exact model: sampled refinement is the independent parallel chain.
 
 use padir_base::TokenId;
-use padir_decode::padir::{Halt, Initial, Sentence, Settings, Symbols, refine_by};
+use padir_decode::padir::{StopRule, Initial, Sentence, Settings, Symbols, refine_by};
 use padir_decode::{DecodeError, Event, exact_law};
 use padir_lab::chain::{Matrix, parallel_matrix};
 use padir_lab::denoise::ExactDenoiser;
@@ -25,7 +25,7 @@ fn sampled_refinement_is_the_parallel_chain() {
             steps,
             initial: Initial::Mask,
             temperature: 1.0,
-            halt: Halt::Never,
+            stop: StopRule::Never,
             remask_stutter: false,
             ..Settings::default()
         };

@@ -47,7 +47,7 @@ pub fn symbols_of(config: &ModelConfig) -> padir::Symbols {
 
 /// The settings that a model's configuration names.
 fn settings(from: Refinement, max_length: usize) -> padir::Settings {
-    use padir_checkpoint::{Rejecter, Replacement};
+    use padir_checkpoint::{RemaskRule, Replacement};
     padir::Settings {
         steps: from.steps,
         lengths: from.lengths,
@@ -60,11 +60,11 @@ fn settings(from: Refinement, max_length: usize) -> padir::Settings {
             InitialTokens::NumberedMask => padir::Initial::NumberedMask,
         },
         rejecter: match from.rejecter {
-            Rejecter::Nothing => padir::Rejecter::Nothing,
-            Rejecter::Linear => padir::Rejecter::Linear,
-            Rejecter::Count { count } => padir::Rejecter::Count { count },
-            Rejecter::Share { share } => padir::Rejecter::Share { share },
-            Rejecter::Learned { below } => padir::Rejecter::Learned { below },
+            RemaskRule::Nothing => padir::RemaskRule::Nothing,
+            RemaskRule::Linear => padir::RemaskRule::Linear,
+            RemaskRule::Count { count } => padir::RemaskRule::Count { count },
+            RemaskRule::Share { share } => padir::RemaskRule::Share { share },
+            RemaskRule::Learned { below } => padir::RemaskRule::Learned { below },
         },
         replacement: match from.replacement {
             Replacement::Initial => padir::Replacement::Initial,
@@ -106,7 +106,7 @@ impl Decoding {
     /// Whether what the model believes to be wrong is rejected.
     pub(crate) fn doubts(&self) -> bool {
         let Self::Refine(how) = self else { return false };
-        matches!(how.rejecter, padir::Rejecter::Learned { .. })
+        matches!(how.rejecter, padir::RemaskRule::Learned { .. })
     }
 
     /// How much room a source token takes, if one of a single hypothesis and few candidates takes 1.
@@ -219,7 +219,7 @@ mod tests {
         decoding.set_all(&changes).unwrap();
         let Decoding::Refine(settings) = &decoding else { panic!() };
         assert_eq!(settings.steps, 2);
-        assert_eq!(settings.halt, padir::Halt::Confident { min_log_prob: -0.1 });
+        assert_eq!(settings.halt, padir::StopRule::Confident { min_log_prob: -0.1 });
         assert_eq!(settings.top_k, Some(4));
         let mut beam = default_of(DecoderKind::Causal);
         beam.set("num_beams=3").unwrap();

@@ -22,12 +22,12 @@ use padir_base::denoise::Candidate;
 use padir_base::random::Seed;
 use serde::{Deserialize, Serialize};
 
-use super::drive::{Search, drive};
+use super::drive::{Search, by_depth, drive};
 use super::{Source, Symbols};
 use crate::chance::{Chance, ChanceError, Streams};
 use crate::event::{Event, Observer, Status};
 use crate::hypothesis::{Hypothesis, by_score, distinct, normalise, sort};
-use crate::settings::{MAX_HYPOTHESES, SettingsError, bounded, counted};
+use crate::settings::{MAX_HYPOTHESES, MAX_LENGTH, SettingsError, bounded, counted};
 use crate::step::DecodeError;
 
 /// How to search.
@@ -42,11 +42,13 @@ pub struct Beam {
     pub groups: usize,
     /// What a token costs that another group has chosen, in nats.
     pub diversity: f64,
+    /// Longest target, its end included.
+    pub max_length: usize,
 }
 
 impl Default for Beam {
     fn default() -> Self {
-        Self { num_beams: 5, length_penalty: 0.6, groups: 1, diversity: 0.5 }
+        Self { num_beams: 5, length_penalty: 0.6, groups: 1, diversity: 0.5, max_length: 256 }
     }
 }
 
@@ -57,6 +59,7 @@ impl Beam {
     /// The first thing that does not.
     pub fn check(&self) -> Result<(), SettingsError> {
         counted("num_beams", self.num_beams, MAX_HYPOTHESES, "from 1 to 1024")?;
+        counted("max_length", self.max_length, MAX_LENGTH, "from 1 to 65536")?;
         let alpha = self.length_penalty;
         bounded("length_penalty", alpha, alpha.is_finite(), "finite")?;
         let divides = self.groups > 0 && self.num_beams.is_multiple_of(self.groups);
@@ -80,7 +83,7 @@ impl Beam {
 }
 
 /// Searches for the best translations of sentences: for each at most `num_beams`, best first, and none only if
-/// nothing that may be chosen is possible.
+/// nothing that may be chosen is possible, or if it was cancelled.
 ///
 /// # Errors
 /// If the settings make no sense, the continuer fails or its probabilities are not numbers.
@@ -91,19 +94,45 @@ pub fn beam<K: Continuer, O: Observer>(
     sources: &[Source],
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
-    how.check()?;
-    let depth = how.depth(continuer.alphabet(), symbols.never.len());
-    let mut searches: Vec<Beams<'_>> =
-        sources.iter().map(|source| Beams::new(how, symbols, source)).collect();
+    beam_each(continuer, &vec![how; sources.len()], symbols, sources, observer)
+}
+
+/// [`beam`] with settings for each sentence. Sentences with beams of one width are searched together.
+///
+/// # Errors
+/// As there.
+///
+/// # Panics
+/// If there are not as many settings as sentences.
+pub fn beam_each<K: Continuer, O: Observer>(
+    continuer: &mut K,
+    hows: &[&Beam],
+    symbols: &Symbols,
+    sources: &[Source],
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
+    assert_eq!(hows.len(), sources.len(), "every sentence has settings");
+    hows.iter().try_for_each(|how| how.check())?;
+    let (alphabet, never) = (continuer.alphabet(), symbols.never.len());
+    let mut lists = vec![Vec::new(); sources.len()];
     // Nothing is left to chance.
     let mut chance = Streams::new(Seed(0), 0);
-    drive(continuer, sources, &mut searches, depth, &mut chance, observer)?;
-    Ok(searches.into_iter().map(Beams::finish).collect())
+    for (depth, jobs) in by_depth(hows.iter().map(|how| how.depth(alphabet, never))) {
+        let contexts: Vec<usize> = jobs.iter().map(|&job| sources[job].context).collect();
+        let new = |&job: &usize| Beams::new(job, hows[job], symbols, &sources[job]);
+        let mut searches: Vec<Beams<'_>> = jobs.iter().map(new).collect();
+        drive(continuer, &contexts, &mut searches, depth, &mut chance, observer)?;
+        for (job, search) in jobs.into_iter().zip(searches) {
+            lists[job] = search.finish();
+        }
+    }
+    Ok(lists)
 }
 
 /// The search for one sentence.
 #[derive(Debug)]
 struct Beams<'a> {
+    job: usize,
     how: &'a Beam,
     symbols: &'a Symbols,
     source: &'a Source,
@@ -149,10 +178,11 @@ struct Choice {
 }
 
 impl<'a> Beams<'a> {
-    fn new(how: &'a Beam, symbols: &'a Symbols, source: &'a Source) -> Self {
+    fn new(job: usize, how: &'a Beam, symbols: &'a Symbols, source: &'a Source) -> Self {
         let empty = Prefix { node: None, log_prob: 0.0 };
         let group = Group { live: vec![empty], ended: 0, best: f64::NEG_INFINITY };
         Self {
+            job,
             how,
             symbols,
             source,
@@ -228,7 +258,7 @@ impl<'a> Beams<'a> {
             score,
             steps,
             number,
-            guess: None,
+            length: None,
             cut,
         });
     }
@@ -275,16 +305,17 @@ impl<'a> Beams<'a> {
     /// Tells of what has just ended and of what goes on or was given up.
     fn tell<O: Observer>(&self, ended: usize, live: &[(Prefix, Status)], observer: &mut O) {
         let event = |hypothesis, tokens: Vec<TokenId>, log_probs, changed, score, status| Event {
-            sentence: self.source.number,
+            job: self.job,
             hypothesis,
             step: self.length,
+            max_steps: self.source.max_length,
             tokens,
             log_probs,
             changed,
             rejected: Vec::new(),
             score,
             status,
-            guess: None,
+            length: None,
         };
         for h in &self.ended[ended..] {
             let (tokens, log_probs) = (h.tokens.clone(), h.log_probs.clone());
@@ -300,6 +331,15 @@ impl<'a> Beams<'a> {
 }
 
 impl Search for Beams<'_> {
+    fn job(&self) -> usize {
+        self.job
+    }
+
+    fn cancel(&mut self) {
+        self.advances.clear();
+        self.ended.clear();
+    }
+
     fn advances(&self) -> &[Advance] {
         &self.advances
     }

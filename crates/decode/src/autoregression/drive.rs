@@ -1,15 +1,22 @@
 //! The loop: the live rows of all sentences are one question to the continuer.
 
+use std::collections::BTreeMap;
+
 use padir_base::continuation::{Advance, Continuer};
 use padir_base::denoise::Candidate;
 
-use super::Source;
 use crate::chance::{Chance, ChanceError};
 use crate::event::Observer;
 use crate::step::DecodeError;
 
 /// The search for the translation of one sentence.
 pub(super) trait Search {
+    /// Which of the sentences it is.
+    fn job(&self) -> usize;
+
+    /// Ends without any translation: nobody wants one.
+    fn cancel(&mut self);
+
     /// How it goes on: parents are its own rows of the last call. None when it is done.
     fn advances(&self) -> &[Advance];
 
@@ -26,20 +33,24 @@ pub(super) trait Search {
 /// Lets all searches come to their end.
 pub(super) fn drive<K: Continuer, S: Search, C: Chance, O: Observer>(
     continuer: &mut K,
-    sources: &[Source],
+    contexts: &[usize],
     searches: &mut [S],
     depth: usize,
     chance: &mut C,
     observer: &mut O,
 ) -> Result<(), DecodeError<K::Error>> {
-    let contexts: Vec<usize> = sources.iter().map(|source| source.context).collect();
-    continuer.begin(&contexts).map_err(DecodeError::Continuer)?;
+    continuer.begin(contexts).map_err(DecodeError::Continuer)?;
     // Where the rows of each search begin in the last call.
     let mut firsts: Vec<usize> = (0..searches.len()).collect();
     let mut rows = Vec::new();
     let mut answers = Vec::new();
     loop {
         rows.clear();
+        for search in searches.iter_mut().filter(|search| !search.advances().is_empty()) {
+            if !observer.wants(search.job()) {
+                search.cancel();
+            }
+        }
         for (search, first) in searches.iter().zip(&mut firsts) {
             let begin = rows.len();
             let own = search.advances().iter();
@@ -62,4 +73,14 @@ pub(super) fn drive<K: Continuer, S: Search, C: Chance, O: Observer>(
             search.take(own, depth, chance, observer)?;
         }
     }
+}
+
+/// Sentences by the number of candidates that their searches ask for: those that ask for as many go on together, so that the
+/// answers of a sentence do not depend on the others.
+pub(super) fn by_depth(depths: impl Iterator<Item = usize>) -> BTreeMap<usize, Vec<usize>> {
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (job, depth) in depths.enumerate() {
+        groups.entry(depth).or_default().push(job);
+    }
+    groups
 }

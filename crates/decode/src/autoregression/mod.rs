@@ -13,8 +13,8 @@ mod sample;
 
 use padir_base::TokenId;
 
-pub use beam::{Beam, beam};
-pub use sample::{Sample, greedy, sample, sample_by};
+pub use beam::{Beam, beam, beam_each};
+pub use sample::{Sample, greedy, sample, sample_by, sample_each};
 
 /// A sentence to translate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

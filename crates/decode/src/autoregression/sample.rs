@@ -8,13 +8,13 @@ use padir_base::denoise::Candidate;
 use padir_base::random::Seed;
 use serde::{Deserialize, Serialize};
 
-use super::drive::{Search, drive};
+use super::drive::{Search, by_depth, drive};
 use super::{Source, Symbols};
 use crate::chance::{Chance, ChanceError, Streams};
 use crate::event::{Event, Observer, Status};
 use crate::hypothesis::{Hypothesis, normalise, sort};
 use crate::sampling::{Picker, Sampling};
-use crate::settings::{MAX_HYPOTHESES, SettingsError, bounded, counted};
+use crate::settings::{MAX_HYPOTHESES, MAX_LENGTH, SettingsError, bounded, counted};
 use crate::step::DecodeError;
 
 /// How to sample.
@@ -27,6 +27,8 @@ pub struct Sample {
     pub sampling: Sampling,
     /// α of [`normalise`]; none means the plain sum of log-probabilities.
     pub length_penalty: Option<f64>,
+    /// Longest target, its end included.
+    pub max_length: usize,
     /// Where samples come from.
     pub seed: Seed,
 }
@@ -34,7 +36,7 @@ pub struct Sample {
 impl Default for Sample {
     fn default() -> Self {
         let sampling = Sampling { temperature: 1.0, ..Sampling::cold() };
-        Self { samples: 1, sampling, length_penalty: None, seed: Seed(0) }
+        Self { samples: 1, sampling, length_penalty: None, max_length: 256, seed: Seed(0) }
     }
 }
 
@@ -50,6 +52,7 @@ impl Sample {
     /// The first thing that does not.
     pub fn check(&self) -> Result<(), SettingsError> {
         counted("samples", self.samples, MAX_HYPOTHESES, "from 1 to 1024")?;
+        counted("max_length", self.max_length, MAX_LENGTH, "from 1 to 65536")?;
         self.sampling.check()?;
         let differ = self.samples == 1 || !self.sampling.is_cold();
         bounded(
@@ -76,7 +79,7 @@ pub fn greedy<K: Continuer, O: Observer>(
     sample(continuer, &Sample::greedy(), symbols, sources, observer)
 }
 
-/// Draws translations of sentences: for each, its samples, best first.
+/// Draws translations of sentences: for each, its samples, best first, and none if it was cancelled.
 ///
 /// # Errors
 /// If the settings make no sense or the continuer fails.
@@ -87,13 +90,30 @@ pub fn sample<K: Continuer, O: Observer>(
     sources: &[Source],
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
-    let samples = 0..how.samples.min(MAX_HYPOTHESES) as u64;
-    let numbers = sources.iter().flat_map(|source| {
+    sample_each(continuer, &vec![how; sources.len()], symbols, sources, observer)
+}
+
+/// [`sample`] with settings for each sentence.
+///
+/// # Errors
+/// As there.
+///
+/// # Panics
+/// If there are not as many settings as sentences.
+pub fn sample_each<K: Continuer, O: Observer>(
+    continuer: &mut K,
+    hows: &[&Sample],
+    symbols: &Symbols,
+    sources: &[Source],
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
+    let streams = sources.iter().zip(hows).flat_map(|(source, how)| {
         let sentence = source.number << 10;
-        samples.clone().map(move |sample| sentence | sample)
+        let samples = 0..how.samples.min(MAX_HYPOTHESES) as u64;
+        samples.map(move |sample| (how.seed, sentence | sample))
     });
-    let mut chance = Streams::numbered(how.seed, numbers);
-    sample_by(continuer, how, symbols, sources, &mut chance, observer)
+    let mut chance = Streams::keyed(streams);
+    draw(continuer, hows, symbols, sources, &mut chance, observer)
 }
 
 /// [`sample`] with decisions from elsewhere: row r of `chance` is sample r, counted over all sentences.
@@ -108,17 +128,45 @@ pub fn sample_by<K: Continuer, C: Chance, O: Observer>(
     chance: &mut C,
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
-    how.check()?;
-    let depth = how.sampling.depth(continuer.alphabet(), symbols.never.len());
-    let new = |(i, source)| Walk::new(how, symbols, source, i * how.samples);
-    let mut walks: Vec<Walk<'_>> = sources.iter().enumerate().map(new).collect();
-    drive(continuer, sources, &mut walks, depth, chance, observer)?;
-    Ok(walks.into_iter().map(Walk::finish).collect())
+    draw(continuer, &vec![how; sources.len()], symbols, sources, chance, observer)
+}
+
+fn draw<K: Continuer, C: Chance, O: Observer>(
+    continuer: &mut K,
+    hows: &[&Sample],
+    symbols: &Symbols,
+    sources: &[Source],
+    chance: &mut C,
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
+    assert_eq!(hows.len(), sources.len(), "every sentence has settings");
+    hows.iter().try_for_each(|how| how.check())?;
+    let (alphabet, never) = (continuer.alphabet(), symbols.never.len());
+    // Where the rows of each sentence begin.
+    let firsts: Vec<usize> = hows
+        .iter()
+        .scan(0, |rows, how| {
+            *rows += how.samples;
+            Some(*rows - how.samples)
+        })
+        .collect();
+    let mut lists = vec![Vec::new(); sources.len()];
+    for (depth, jobs) in by_depth(hows.iter().map(|how| how.sampling.depth(alphabet, never))) {
+        let contexts: Vec<usize> = jobs.iter().map(|&job| sources[job].context).collect();
+        let new = |&job: &usize| Walk::new(job, hows[job], symbols, &sources[job], firsts[job]);
+        let mut walks: Vec<Walk<'_>> = jobs.iter().map(new).collect();
+        drive(continuer, &contexts, &mut walks, depth, chance, observer)?;
+        for (job, walk) in jobs.into_iter().zip(walks) {
+            lists[job] = walk.finish();
+        }
+    }
+    Ok(lists)
 }
 
 /// The samples of one sentence.
 #[derive(Debug)]
 struct Walk<'a> {
+    job: usize,
     how: &'a Sample,
     symbols: &'a Symbols,
     source: &'a Source,
@@ -143,9 +191,16 @@ struct Path {
 }
 
 impl<'a> Walk<'a> {
-    fn new(how: &'a Sample, symbols: &'a Symbols, source: &'a Source, first: usize) -> Self {
+    fn new(
+        job: usize,
+        how: &'a Sample,
+        symbols: &'a Symbols,
+        source: &'a Source,
+        first: usize,
+    ) -> Self {
         let start = Advance { parent: 0, token: symbols.start };
         Self {
+            job,
             how,
             symbols,
             source,
@@ -162,16 +217,17 @@ impl<'a> Walk<'a> {
         let path = &self.paths[number];
         let changed = path.tokens.len().checked_sub(1).filter(|_| status == Status::Live);
         Event {
-            sentence: self.source.number,
+            job: self.job,
             hypothesis: number,
             step: self.length,
+            max_steps: self.source.max_length,
             tokens: path.tokens.clone(),
             log_probs: path.log_probs.clone(),
             changed: changed.into_iter().collect(),
             rejected: Vec::new(),
             score: normalise(path.log_prob, self.length, self.how.length_penalty),
             status,
-            guess: None,
+            length: None,
         }
     }
 
@@ -184,7 +240,7 @@ impl<'a> Walk<'a> {
             log_prob: path.log_prob,
             steps: path.length,
             number,
-            guess: None,
+            length: None,
             cut: path.cut,
         };
         let mut list: Vec<Hypothesis> = self.paths.into_iter().enumerate().map(finish).collect();
@@ -194,6 +250,16 @@ impl<'a> Walk<'a> {
 }
 
 impl Search for Walk<'_> {
+    fn job(&self) -> usize {
+        self.job
+    }
+
+    fn cancel(&mut self) {
+        self.advances.clear();
+        self.live.clear();
+        self.paths.clear();
+    }
+
     fn advances(&self) -> &[Advance] {
         &self.advances
     }

@@ -1,6 +1,6 @@
 //! Which settings make sense.
 
-use super::settings::{Counted, Halt, Initial, Procedure, Prune, Rejecter, Settings, Wanted};
+use super::settings::{Counted, Initial, Procedure, Prune, RemaskRule, Settings, StopRule, Wanted};
 use crate::refine::Input;
 use crate::settings::{MAX_HYPOTHESES, MAX_LENGTH, MAX_STEPS, SettingsError, bounded, counted};
 
@@ -50,14 +50,14 @@ impl Settings {
         bounded("length_tilt", tilt, tilt.is_finite(), "finite")?;
         let share = self.length_share;
         bounded("length_share", share, share > 0.0 && share <= 1.0, "above 0 and at most 1")?;
-        if let Some(enough) = self.enough {
-            bounded("enough", enough, !enough.is_nan(), "a number")?;
+        if let Some(early_exit) = self.early_exit {
+            bounded("early_exit", early_exit, !early_exit.is_nan(), "a number")?;
         }
-        if let Rejecter::Share { share } = self.rejecter {
-            bounded("rejecter.share", share, (0.0..=1.0).contains(&share), "from 0 to 1")?;
+        if let RemaskRule::Share { share } = self.remask {
+            bounded("remask.share", share, (0.0..=1.0).contains(&share), "from 0 to 1")?;
         }
-        if let Rejecter::Learned { below } = self.rejecter {
-            bounded("rejecter.below", below, (0.0..=1.0).contains(&below), "from 0 to 1")?;
+        if let RemaskRule::Confidence { below } = self.remask {
+            bounded("remask.below", below, (0.0..=1.0).contains(&below), "from 0 to 1")?;
         }
         for (key, alpha) in
             [("length_penalty", self.length_penalty), ("prune_penalty", self.prune_penalty)]
@@ -75,8 +75,8 @@ impl Settings {
             }
             Prune::Never => Ok(()),
         }?;
-        if let Halt::Confident { min_log_prob } = self.halt {
-            bounded("halt.min_log_prob", min_log_prob, !min_log_prob.is_nan(), "a number")?;
+        if let StopRule::Confident { min_log_prob } = self.stop {
+            bounded("stop.min_log_prob", min_log_prob, !min_log_prob.is_nan(), "a number")?;
         }
         if let Wanted::Uncertain { below, .. } = self.wanted {
             bounded("wanted.below", below, !below.is_nan(), "a number")?;
@@ -89,29 +89,29 @@ impl Settings {
         if self.parallel_decodes > 1
             && self.initial != Initial::Random
             && self.sampling().is_cold()
-            && !matches!(self.rejecter, Rejecter::Law { .. })
+            && !matches!(self.remask, RemaskRule::Law { .. })
         {
             return Err(SettingsError::SameStarts(self.parallel_decodes));
         }
         if self.input == Input::Hidden && self.wanted != Wanted::All {
             return Err(SettingsError::HiddenAndWanted);
         }
-        if self.input == Input::Hidden && self.draft_steps > 0 {
-            return Err(SettingsError::HiddenAndDrafts);
+        if self.input == Input::Hidden && self.low_precision_steps > 0 {
+            return Err(SettingsError::HiddenAndLowPrecision);
         }
         if self.procedure == Procedure::Paper {
             let extras = [
-                ("draft_steps", self.draft_steps > 0),
+                ("low_precision_steps", self.low_precision_steps > 0),
                 ("candidates", self.candidates.is_some()),
                 ("length_tilt", self.length_tilt != 0.0),
                 ("length_share", self.length_share < 1.0),
-                ("enough", self.enough.is_some()),
+                ("early_exit", self.early_exit.is_some()),
                 ("stutter_phrase", self.stutter_phrase != 1),
                 ("input", self.input != Input::Visible),
-                ("rejecter.law", matches!(self.rejecter, Rejecter::Law { .. })),
+                ("remask.law", matches!(self.remask, RemaskRule::Law { .. })),
                 ("length_weight", self.length_weight > 0.0),
                 ("counted", self.counted != Counted::Kept),
-                ("halt", self.halt != Halt::Unchanged),
+                ("stop", self.stop != StopRule::Unchanged),
                 ("prune", self.prune != Prune::Never),
                 ("prune_penalty", self.prune_penalty.is_some()),
                 ("wanted", self.wanted != Wanted::All),
@@ -139,26 +139,23 @@ mod tests {
             (Settings { beam_length: 2, ..default() }, "`beam_length` is 2; it must be odd"),
             (Settings { max_length: 1, ..default() }, "`max_length` is 1"),
             (Settings { lengths: 300, parallel_decodes: 9, ..default() }, "2700 hypotheses"),
+            (Settings { remask: RemaskRule::Share { share: 2.0 }, ..default() }, "`remask.share`"),
             (
-                Settings { rejecter: Rejecter::Share { share: 2.0 }, ..default() },
-                "`rejecter.share`",
-            ),
-            (
-                Settings { rejecter: Rejecter::Learned { below: 1.5 }, ..default() },
-                "`rejecter.below` is 1.5",
+                Settings { remask: RemaskRule::Confidence { below: 1.5 }, ..default() },
+                "`remask.below` is 1.5",
             ),
             (Settings { prune: Prune::Margin { nats: 0.0 }, ..default() }, "`prune.nats` is 0"),
             (Settings { length_share: 0.0, ..default() }, "`length_share` is 0"),
             (Settings { length_share: 0.5, ..paper() }, "`length_share`"),
-            (Settings { draft_steps: 1, ..paper() }, "`draft_steps` is not part"),
+            (Settings { low_precision_steps: 1, ..paper() }, "`low_precision_steps` is not part"),
             (Settings { stutter_phrase: 0, ..default() }, "`stutter_phrase` is 0"),
             (Settings { candidates: Some(0), ..default() }, "`candidates` is 0"),
             (Settings { candidates: Some(4), ..paper() }, "`candidates` is not part"),
             (Settings { stutter_phrase: 2, ..paper() }, "`stutter_phrase` is not part"),
             (Settings { length_tilt: f64::INFINITY, ..default() }, "`length_tilt` is inf"),
             (Settings { length_tilt: 0.5, ..paper() }, "`length_tilt` is not part"),
-            (Settings { enough: Some(-0.1), ..paper() }, "`enough` is not part"),
-            (Settings { enough: Some(f64::NAN), ..default() }, "`enough` is NaN"),
+            (Settings { early_exit: Some(-0.1), ..paper() }, "`early_exit` is not part"),
+            (Settings { early_exit: Some(f64::NAN), ..default() }, "`early_exit` is NaN"),
             (Settings { length_weight: -1.0, ..default() }, "`length_weight` is -1"),
             (Settings { length_weight: 0.3, ..paper() }, "`length_weight` is not part"),
             (Settings { prune_penalty: Some(f64::NAN), ..default() }, "`prune_penalty` is NaN"),
@@ -168,12 +165,12 @@ mod tests {
             (Settings { prune: Prune::Keep { most: 2 }, ..paper() }, "`prune` is not part"),
             (
                 Settings {
-                    rejecter: Rejecter::Law { law: MaskLaw::Rate { rate: 0.5 } },
+                    remask: RemaskRule::Law { law: MaskLaw::Rate { rate: 0.5 } },
                     ..paper()
                 },
-                "`rejecter.law` is not part",
+                "`remask.law` is not part",
             ),
-            (Settings { halt: Halt::Never, ..paper() }, "`halt` is not part"),
+            (Settings { stop: StopRule::Never, ..paper() }, "`stop` is not part"),
             (
                 Settings { parallel_decodes: 2, initial: Initial::Mask, ..default() },
                 "2 parallel decodes",
@@ -185,7 +182,7 @@ mod tests {
                 },
                 "with hidden input",
             ),
-            (Settings { draft_steps: 1, ..Settings::mask_predict(4) }, "with hidden input"),
+            (Settings { low_precision_steps: 1, ..Settings::mask_predict(4) }, "with hidden input"),
         ];
         for (settings, expected) in cases {
             let error = settings.check().expect_err(expected).to_string();
@@ -194,7 +191,8 @@ mod tests {
         assert_eq!(default().check(), Ok(()));
         assert_eq!(paper().check(), Ok(()));
         assert_eq!(Settings::mask_predict(10).check(), Ok(()));
-        let extras = Settings { prune: Prune::Keep { most: 2 }, halt: Halt::Never, ..default() };
+        let extras =
+            Settings { prune: Prune::Keep { most: 2 }, stop: StopRule::Never, ..default() };
         assert_eq!(extras.exactly_as_in_the_paper(), paper());
     }
 }

@@ -1,7 +1,7 @@
 //! PaDIR: parallel decoding by iterative refinement of whole sentences.
 //!
 //! ```text
-//! guess lengths → start from random tokens → predict every position at once, again and again → best length
+//! candidate lengths → start from random tokens → predict every position at once, again and again → best length
 //! ```
 //!
 //! [`refine`] takes sentences with their foretold lengths and a [`Denoiser`](padir_base::denoise::Denoiser), and
@@ -38,15 +38,15 @@
 //! ```
 
 mod check;
-mod draft;
 mod prune;
-mod reject;
+mod remask;
 mod run;
 mod settings;
 mod start;
+mod state;
 
-pub use run::{refine, refine_by};
+pub use run::{refine, refine_by, refine_each};
 pub use settings::{
-    Counted, Halt, Initial, Procedure, Prune, Rejecter, Replacement, Settings, Wanted,
+    Counted, Initial, Procedure, Prune, RemaskRule, Replacement, Settings, StopRule, Wanted,
 };
 pub use start::{Sentence, Symbols};

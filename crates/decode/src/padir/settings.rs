@@ -1,11 +1,12 @@
 //! How to refine: one plain struct, every choice an enum.
 //!
-//! The names are those under `padir` of a model's `generation_config.json`.
+//! Its keys are those of `generation_config.json` (under `padir`), of `[run.decode]` and of `--set`.
 
 use padir_base::mask::MaskLaw;
 use padir_base::random::Seed;
 use serde::{Deserialize, Serialize};
 
+use crate::mask_predict::MaskPredict;
 use crate::refine::Input;
 use crate::sampling::Sampling;
 
@@ -22,25 +23,27 @@ pub struct Settings {
     pub procedure: Procedure,
     /// Most steps T.
     pub steps: usize,
-    /// Steps, the first ones, of which drafts will do: an engine that computes in f32 may take them in 8 bits. Nothing ends with a
-    /// draft, and the last step never is one, so that what is returned was predicted in full precision.
-    pub draft_steps: usize,
+    /// How many of the first steps may run at low precision: an engine that computes in f32 takes them in int8. No hypothesis ends
+    /// with such a step, and the last step never is one, so every returned token was predicted in full precision.
+    #[serde(alias = "draft_steps")]
+    pub low_precision_steps: usize,
     /// After the first step only those tokens compete that were among so many of the most probable ones at any position of any
     /// hypothesis of their sentence (or of another one of the same context); none means all. Logits of the other steps then cost next to
-    /// nothing, and what nobody thought of in the first step seldom wins in a later one. Without effect where samples or accumulated
-    /// replacements need the probabilities of all tokens.
+    /// nothing, and a token that no position considered in the first step seldom wins in a later one. Without effect where samples or
+    /// accumulated replacements need the probabilities of all tokens.
     pub candidates: Option<usize>,
     /// How many of the most probable lengths are tried.
     pub lengths: usize,
     /// β: the lengths that are tried, and the two most probable after them, are ranked by ln p(n) + β·n, so that above 0 longer ones are
-    /// tried; where little is known of a length, more so. What stands in place of a word that is not needed stutters and is
-    /// dropped; a word that has no place is lost.
+    /// tried; where little is known of a length, more so. A superfluous position stutters and is dropped; a word without a
+    /// position is lost.
     pub length_tilt: f64,
-    /// Fewer of them, if their probabilities add up to this share before; 1 for no fewer.
+    /// Fewer lengths, if their probabilities add up to this share before; 1 for no fewer.
     pub length_share: f64,
     /// The most probable length is refined alone, and the others only if the mean of ln p over its positions ends below this; none
-    /// means all at once. Sooner where the first is good: of what is certain of itself the others seldom say better.
-    pub enough: Option<f64>,
+    /// means all at once.
+    #[serde(alias = "enough")]
+    pub early_exit: Option<f64>,
     /// How many neighbouring lengths each of them is widened to; odd.
     pub beam_length: usize,
     /// How many starts each length gets.
@@ -51,14 +54,14 @@ pub struct Settings {
     pub initial: Initial,
     /// Whether a position that is to be predicted is shown as it was or hidden (mask-predict).
     pub input: Input,
-    /// Which predictions are rejected.
-    pub rejecter: Rejecter,
+    /// The remasking rule: which predictions are rejected.
+    #[serde(alias = "rejecter")]
+    pub remask: RemaskRule,
     /// What a rejected position becomes. Hidden input hides it instead.
     pub replacement: Replacement,
     /// Whether a prediction that equals its left neighbour's is rejected, after the last step too.
     pub remask_stutter: bool,
-    /// The longest phrase, in tokens, that stutters when it is said twice in a row; 1 for single tokens, as in the paper. What two
-    /// positions apart are predicted without knowing of each other is said twice as easily as what stands side by side.
+    /// The longest phrase, in tokens, that stutters when it is repeated at once; 1 for single tokens, as in the paper.
     pub stutter_phrase: usize,
     /// Whether a position that ends as its initial token is dropped.
     pub drop_unchanged: bool,
@@ -70,17 +73,18 @@ pub struct Settings {
     pub top_p: Option<f64>,
     /// α of [`normalise`](crate::normalise); none means the plain sum of log-probabilities.
     pub length_penalty: Option<f64>,
-    /// λ of the score [`normalise`](crate::normalise)(Σ ln p + λ·ln p(n), α): how much is held against a length that was not foretold.
-    /// With 1 and no α it is the joint probability of a length and its tokens, which favours short ones.
+    /// λ of the score [`normalise`](crate::normalise)(Σ ln p + λ·ln p(n), α): the weight of the length's own log-probability.
+    /// With 1 and no α the score is the joint probability of a length and its tokens, which favours short ones.
     pub length_weight: f64,
     /// Which positions are part of the score.
     pub counted: Counted,
-    /// When a hypothesis is finished before its last step.
-    pub halt: Halt,
-    /// Which hypotheses are given up between steps.
+    /// The stop rule: when a hypothesis is finished before its last step.
+    #[serde(alias = "halt")]
+    pub stop: StopRule,
+    /// Which hypotheses are pruned between steps.
     pub prune: Prune,
-    /// α that hypotheses are given up by; none means `length_penalty`. What is unsure costs long ones more than short ones, and
-    /// nothing is sure after the first step: a larger α than at the end gives up fewer that would have won.
+    /// α that pruning uses; none means `length_penalty`. Uncertain tokens cost long hypotheses more than short ones, and after the
+    /// first step most are uncertain: a larger α than at the end prunes fewer that would have won.
     pub prune_penalty: Option<f64>,
     /// Which positions are predicted again.
     pub wanted: Wanted,
@@ -138,11 +142,11 @@ pub enum Replacement {
     Accumulated,
 }
 
-/// Which predictions are rejected after a step that is not the last. Each is a mask law: it sees the
+/// The remasking rule: which predictions are rejected after a step that is not the last. Each is a mask law: it sees the
 /// predicted tokens, their confidences and the step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Rejecter {
+pub enum RemaskRule {
     /// None.
     Nothing,
     /// After step t of T the ⌊n(T − t)/T⌋ least probable, at least one.
@@ -157,9 +161,10 @@ pub enum Rejecter {
         /// Between 0 and 1.
         share: f64,
     },
-    /// Those of which the model itself, which has learnt to tell, believes that they are wrong. It judges the most probable token of all at
-    /// a position; another one that is picked by chance or from a shortlist shares its fate.
-    Learned {
+    /// Those that the model's confidence head calls wrong. The head rates the most probable token of a position; a token that was
+    /// sampled or taken from a shortlist instead gets the same verdict.
+    #[serde(alias = "learned")]
+    Confidence {
         /// Rejected is what is right with a lower probability than this.
         #[serde(default = "half")]
         below: f64,
@@ -189,8 +194,8 @@ pub enum Counted {
 /// When a hypothesis is finished before its last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Halt {
-    /// When a step changes nothing. With arg-max and a constant rejecter nothing is lost.
+pub enum StopRule {
+    /// When a step changes nothing. With arg-max and a constant remask nothing is lost.
     #[default]
     Unchanged,
     /// That, or when nothing stutters and no prediction is less probable than this.
@@ -253,18 +258,18 @@ impl Default for Settings {
         Self {
             procedure: Procedure::default(),
             steps: 4,
-            draft_steps: 0,
+            low_precision_steps: 0,
             candidates: None,
             lengths: 5,
             length_tilt: 0.0,
             length_share: 1.0,
-            enough: None,
+            early_exit: None,
             beam_length: 1,
             parallel_decodes: 1,
             max_length: 128,
             initial: Initial::default(),
             input: Input::default(),
-            rejecter: Rejecter::Nothing,
+            remask: RemaskRule::Nothing,
             replacement: Replacement::Initial,
             remask_stutter: true,
             stutter_phrase: 1,
@@ -275,7 +280,7 @@ impl Default for Settings {
             length_penalty: None,
             length_weight: 0.0,
             counted: Counted::default(),
-            halt: Halt::default(),
+            stop: StopRule::default(),
             prune: Prune::default(),
             prune_penalty: None,
             wanted: Wanted::default(),
@@ -285,21 +290,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Mask-predict (Ghazvininejad et al. 2019): start from nothing, hide the ⌊n(T − t)/T⌋ least probable tokens
-    /// after step t and predict only those again. Lengths are compared with α = 1, where the original divides by n;
-    /// the end stays visible.
+    /// [`MaskPredict`] with so many steps, as refinement.
     #[must_use]
     pub fn mask_predict(steps: usize) -> Self {
-        Self {
-            steps,
-            initial: Initial::Mask,
-            input: Input::Hidden,
-            rejecter: Rejecter::Linear,
-            remask_stutter: false,
-            halt: Halt::Never,
-            length_penalty: Some(1.0),
-            ..Self::default()
-        }
+        MaskPredict { steps, ..MaskPredict::default() }.settings()
     }
 
     /// The same settings under the paper's exact procedure, without anything it does not know.
@@ -307,20 +301,20 @@ impl Settings {
     pub fn exactly_as_in_the_paper(self) -> Self {
         Self {
             procedure: Procedure::Paper,
-            draft_steps: 0,
+            low_precision_steps: 0,
             candidates: None,
             length_tilt: 0.0,
             length_share: 1.0,
-            enough: None,
+            early_exit: None,
             stutter_phrase: 1,
             input: Input::Visible,
-            rejecter: match self.rejecter {
-                Rejecter::Law { .. } => Rejecter::Nothing,
+            remask: match self.remask {
+                RemaskRule::Law { .. } => RemaskRule::Nothing,
                 known => known,
             },
             length_weight: 0.0,
             counted: Counted::Kept,
-            halt: Halt::Unchanged,
+            stop: StopRule::Unchanged,
             prune: Prune::Never,
             prune_penalty: None,
             wanted: Wanted::All,
@@ -328,19 +322,19 @@ impl Settings {
         }
     }
 
-    /// The same settings with shortcuts: the first two steps are drafts, after the first only its 16 best candidates of each position
-    /// compete, after each step the better half of the hypotheses goes on, of five three, two and one, chosen with α + 3, and there is
-    /// no further step for what is certain already. Eleven passes instead of twenty, six of them almost without logits, at some loss of
-    /// quality: the scores of a first step, made from nothing, say little about the last.
+    /// The same settings with shortcuts: the first two steps run at low precision, after the first only its 16 best candidates of each
+    /// position compete, after each step the better half of the hypotheses goes on (of five three, two and one, chosen with α + 3), and
+    /// a confident hypothesis stops. Eleven passes instead of twenty, six of them almost without logits, at some loss of quality: scores
+    /// after the first step predict the final ones poorly.
     #[must_use]
     pub fn fast(self) -> Self {
         Self {
             procedure: Procedure::Corrected,
-            draft_steps: if self.input == Input::Visible { 2 } else { 0 },
+            low_precision_steps: if self.input == Input::Visible { 2 } else { 0 },
             candidates: Some(16),
             prune: Prune::Share { share: 0.5 },
             prune_penalty: Some(self.length_penalty.unwrap_or(0.0) + 3.0),
-            halt: Halt::Confident { min_log_prob: -0.2 },
+            stop: StopRule::Confident { min_log_prob: -0.2 },
             ..self
         }
     }
@@ -386,8 +380,11 @@ mod tests {
         let fast = own.clone().fast();
         assert_eq!((fast.steps, fast.lengths, fast.length_penalty), (3, 7, Some(2.0)));
         assert_eq!((fast.prune, fast.prune_penalty), (Prune::Share { share: 0.5 }, Some(5.0)));
-        assert_eq!(fast.halt, Halt::Confident { min_log_prob: -0.2 });
-        assert_eq!((fast.draft_steps, Settings::mask_predict(4).fast().draft_steps), (2, 0));
+        assert_eq!(fast.stop, StopRule::Confident { min_log_prob: -0.2 });
+        assert_eq!(
+            (fast.low_precision_steps, Settings::mask_predict(4).fast().low_precision_steps),
+            (2, 0)
+        );
         assert_eq!((fast.candidates, fast.kept_candidates()), (Some(16), Some(16)));
         let drawn = Settings { temperature: 1.0, ..own.clone() }.fast();
         assert_eq!(drawn.kept_candidates(), None, "chance looks at all tokens");
@@ -399,8 +396,8 @@ mod tests {
     fn what_is_written_is_read() {
         let text = r#"{
             "steps": 10, "initial": "mask", "replacement": "accumulated", "input": "visible",
-            "rejecter": {"rule": "law", "law": {"law": "rate", "rate": 0.7}},
-            "halt": {"rule": "confident", "min_log_prob": -0.1},
+            "remask": {"rule": "law", "law": {"law": "rate", "rate": 0.7}},
+            "stop": {"rule": "confident", "min_log_prob": -0.1},
             "prune": {"rule": "margin", "nats": 3.5},
             "wanted": {"rule": "uncertain", "below": -0.5, "neighbours": 2}
         }"#;

@@ -9,7 +9,7 @@ use padir_base::TokenId;
 use padir_base::random::Purpose;
 
 use super::settings::{Initial, Settings};
-use crate::hypothesis::Guess;
+use crate::hypothesis::LengthCandidate;
 use crate::settings::SettingsError;
 
 /// A sentence to refine.
@@ -68,7 +68,7 @@ pub(super) struct Start {
     pub(super) sentence: usize,
     /// Its number among those of its sentence.
     pub(super) number: usize,
-    pub(super) guess: Guess,
+    pub(super) candidate: LengthCandidate,
     pub(super) tokens: Vec<TokenId>,
     /// The number of its stream.
     pub(super) stream: u64,
@@ -76,11 +76,33 @@ pub(super) struct Start {
 
 /// The starts of all sentences, sentence after sentence.
 pub(super) fn plan(
-    settings: &Settings,
+    settings: &[&Settings],
     symbols: &Symbols,
     sentences: &[Sentence],
 ) -> Result<Vec<Start>, SettingsError> {
-    let nothing = match settings.initial {
+    assert_eq!(settings.len(), sentences.len(), "every sentence has settings");
+    let mut starts = Vec::new();
+    for (index, (sentence, settings)) in sentences.iter().zip(settings).enumerate() {
+        can_start(settings.initial, symbols)?;
+        let candidates = widen(settings, &sentence.lengths);
+        let decodes = settings.parallel_decodes;
+        let candidates = candidates.into_iter().flat_map(|(length, log_prob)| {
+            (0..decodes).map(move |decode| LengthCandidate { length, log_prob, decode })
+        });
+        starts.extend(candidates.enumerate().map(|(number, candidate)| Start {
+            sentence: index,
+            number,
+            candidate,
+            tokens: initial(settings, symbols, sentence.number, candidate),
+            stream: stream(sentence.number, candidate),
+        }));
+    }
+    Ok(starts)
+}
+
+/// Whether the ids that a start needs exist.
+fn can_start(initial: Initial, symbols: &Symbols) -> Result<(), SettingsError> {
+    let missing = match initial {
         Initial::Mask => symbols.mask.is_none().then_some(SettingsError::NoMask),
         Initial::NumberedMask => {
             symbols.numbered.is_empty().then_some(SettingsError::NoNumberedMask)
@@ -90,25 +112,7 @@ pub(super) fn plan(
             SettingsError::NoRandom { start: TokenId(start), end: TokenId(end) }
         }),
     };
-    if let Some(nothing) = nothing {
-        return Err(nothing);
-    }
-    let mut starts = Vec::new();
-    for (index, sentence) in sentences.iter().enumerate() {
-        let guesses = widen(settings, &sentence.lengths);
-        let decodes = settings.parallel_decodes;
-        let guesses = guesses.into_iter().flat_map(|(length, log_prob)| {
-            (0..decodes).map(move |decode| Guess { length, log_prob, decode })
-        });
-        starts.extend(guesses.enumerate().map(|(number, guess)| Start {
-            sentence: index,
-            number,
-            guess,
-            tokens: initial(settings, symbols, sentence.number, guess),
-            stream: stream(sentence.number, guess),
-        }));
-    }
-    Ok(starts)
+    missing.map_or(Ok(()), Err)
 }
 
 /// The most probable lengths, or those that are when long ones count for more, with their neighbours, each once: a length before its neighbours, near ones first.
@@ -138,8 +142,13 @@ fn widen(settings: &Settings, lengths: &[(usize, f64)]) -> Vec<(usize, f64)> {
     widened
 }
 
-fn initial(settings: &Settings, symbols: &Symbols, sentence: u64, guess: Guess) -> Vec<TokenId> {
-    let number = sentence ^ (guess.decode as u64) << 48;
+fn initial(
+    settings: &Settings,
+    symbols: &Symbols,
+    sentence: u64,
+    candidate: LengthCandidate,
+) -> Vec<TokenId> {
+    let number = sentence ^ (candidate.decode as u64) << 48;
     let mut chance = settings.seed.stream(Purpose::Start, number);
     let Range { start, end } = symbols.random;
     let mut random = || TokenId(start + chance.below(u64::from(end - start)) as u32);
@@ -148,14 +157,14 @@ fn initial(settings: &Settings, symbols: &Symbols, sentence: u64, guess: Guess) 
         (Initial::Mask, Some(mask)) => mask,
         _ => random(),
     };
-    let mut tokens: Vec<TokenId> = (0..guess.length - 1).map(token).collect();
+    let mut tokens: Vec<TokenId> = (0..candidate.length - 1).map(token).collect();
     tokens.push(TokenId::EOS);
     tokens
 }
 
 /// Sixteen bits for the length, ten for the start, the rest for the sentence.
-fn stream(sentence: u64, guess: Guess) -> u64 {
-    sentence << 26 | (guess.length as u64 - 1) << 10 | guess.decode as u64
+fn stream(sentence: u64, candidate: LengthCandidate) -> u64 {
+    sentence << 26 | (candidate.length as u64 - 1) << 10 | candidate.decode as u64
 }
 
 #[cfg(test)]
@@ -177,7 +186,7 @@ mod tests {
         let some = |length_share| Settings { lengths: 4, length_share, ..settings() };
         // Each has e⁻¹ ≈ 0.37.
         let cases: [(&str, Settings, &[usize], &[usize]); 10] = [
-            ("one is enough", some(0.3), &[5, 7, 6], &[5]),
+            ("one suffices", some(0.3), &[5, 7, 6], &[5]),
             ("two are needed", some(0.5), &[5, 7, 6], &[5, 7]),
             ("all, whatever they add up to", some(1.0), &[5, 7, 6, 8], &[5, 7, 6, 8]),
             ("the best two", wide(1), &[5, 7, 6], &[5, 7]),
@@ -221,8 +230,8 @@ mod tests {
             lengths: lengths.iter().map(|&n| (n, 0.0)).collect(),
         };
         let sentences = [sentence(4, &[6, 8]), sentence(5, &[6])];
-        let starts = plan(&settings, &symbols, &sentences).unwrap();
-        let alone = plan(&settings, &symbols, &[sentence(4, &[8])]).unwrap();
+        let starts = plan(&[&settings; 2], &symbols, &sentences).unwrap();
+        let alone = plan(&[&settings], &symbols, &[sentence(4, &[8])]).unwrap();
         assert_eq!(starts.len(), 6);
         assert_eq!(starts[2].tokens, alone[0].tokens);
         assert_eq!(starts[2].stream, alone[0].stream);
@@ -243,11 +252,11 @@ mod tests {
     fn masks_and_ids_must_exist() {
         let mask = Settings { initial: Initial::Mask, ..settings() };
         let none = Symbols::new(3..3, None);
-        assert_eq!(plan(&mask, &none, &[]), Err(SettingsError::NoMask));
-        let error = plan(&settings(), &none, &[]).unwrap_err();
+        assert_eq!(can_start(mask.initial, &none), Err(SettingsError::NoMask));
+        let error = can_start(settings().initial, &none).unwrap_err();
         assert_eq!(error.to_string(), "there are no ids in 3..3 to start from");
         let numbered = Settings { initial: Initial::NumberedMask, ..settings() };
-        assert_eq!(plan(&numbered, &none, &[]), Err(SettingsError::NoNumberedMask));
+        assert_eq!(can_start(numbered.initial, &none), Err(SettingsError::NoNumberedMask));
     }
 
     #[test]
@@ -255,7 +264,7 @@ mod tests {
         let settings = Settings { initial: Initial::NumberedMask, ..settings() };
         let symbols = Symbols { numbered: 20..23, ..Symbols::new(3..9, Some(TokenId(30))) };
         let sentence = Sentence { number: 0, context: 0, lengths: vec![(6, 0.0)] };
-        let starts = plan(&settings, &symbols, &[sentence]).unwrap();
+        let starts = plan(&[&settings], &symbols, &[sentence]).unwrap();
         assert_eq!(starts[0].tokens, [22, 21, 20, 22, 21, TokenId::EOS.0].map(TokenId));
         let masks = [20, 22, 23, 30].map(|id| symbols.is_mask(TokenId(id)));
         assert_eq!(masks, [true, true, false, true]);

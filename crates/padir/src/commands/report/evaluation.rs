@@ -287,7 +287,7 @@ mod tests {
                     settings("a-seed1", json!({ "method": "refine", "steps": 3 })),
                     settings(
                         "a-seed2",
-                        json!({ "method": "refine", "steps": 3, "draft_steps": 0 }),
+                        json!({ "method": "refine", "steps": 3, "low_precision_steps": 0 }),
                     ),
                 ],
                 1,

@@ -9,7 +9,7 @@ use anyhow::Result;
 use padir_base::TokenId;
 use padir_checkpoint::Checkpoint;
 use padir_decode::autoregression::{self, Beam};
-use padir_decode::padir::{self, Halt, Prune, Sentence};
+use padir_decode::padir::{self, StopRule, Prune, Sentence};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
@@ -189,7 +189,7 @@ impl System {
     ) -> Result<Self> {
         if let (Decoding::Refine(settings), Task::Fixed { .. }) = (&mut decoding, &work.task) {
             // Nothing ends early, and lengths are given.
-            settings.halt = Halt::Never;
+            settings.halt = StopRule::Never;
             settings.length_share = 1.0;
             settings.enough = None;
         }

@@ -12,15 +12,15 @@ use padir_base::TokenId;
 use padir_base::denoise::Candidate;
 use padir_base::mask::{Mask, MaskLaw, Scene};
 
-use super::reject::rejected;
-use super::settings::{Counted, Halt, Procedure, Replacement, Settings, Wanted};
+use super::remask::rejected;
+use super::settings::{Counted, Procedure, Replacement, Settings, StopRule, Wanted};
 use super::start::{Start, Symbols};
 use crate::chance::{Chance, ChanceError};
 use crate::event::{Event, Status};
 use crate::hypothesis::{Hypothesis, normalise};
 use crate::refine::Input;
 
-/// What all hypotheses of a run share.
+/// What all hypotheses of a sentence share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'a> {
     pub(super) settings: &'a Settings,
@@ -30,14 +30,16 @@ pub(super) struct Rules<'a> {
     pub(super) step: usize,
     /// Whether what happens is told.
     pub(super) told: bool,
-    /// Whether the denoiser makes drafts if it may.
-    pub(super) drafts: bool,
+    /// Whether the denoiser has a low precision to answer at.
+    pub(super) low_precision: bool,
 }
 
 impl Rules<'_> {
-    /// Whether this step is a draft: a later one asks again.
-    pub(super) fn is_draft(&self) -> bool {
-        self.drafts && self.step <= self.settings.draft_steps && self.step < self.settings.steps
+    /// Whether this step runs at low precision: a later one asks again.
+    pub(super) fn is_low_precision(&self) -> bool {
+        let settings = self.settings;
+        let early = self.step <= settings.low_precision_steps && self.step < settings.steps;
+        self.low_precision && early
     }
 }
 
@@ -46,7 +48,7 @@ impl Rules<'_> {
 pub(super) enum Turn {
     /// From the beginning.
     First,
-    /// Not yet, perhaps never: another one may be enough.
+    /// Not yet, perhaps never: another one may suffice.
     Waiting,
     /// After that one was not.
     Second,
@@ -54,7 +56,7 @@ pub(super) enum Turn {
 
 /// A hypothesis.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
+pub(super) struct HypothesisState {
     pub(super) start: Start,
     /// What the next step reads.
     pub(super) tokens: Vec<TokenId>,
@@ -64,7 +66,7 @@ pub(super) struct Draft {
     pub(super) turn: Turn,
     pub(super) score: f64,
     /// The score that others are given up by.
-    pub(super) standing: f64,
+    pub(super) prune_score: f64,
     /// Which tokens are accepted predictions, not initial tokens.
     accepted: Vec<bool>,
     predicted: Vec<TokenId>,
@@ -87,7 +89,7 @@ struct Form {
     accepted: Vec<bool>,
 }
 
-impl Draft {
+impl HypothesisState {
     pub(super) fn new(start: Start, rules: &Rules<'_>) -> Self {
         let tokens = start.tokens.clone();
         let n = tokens.len();
@@ -102,7 +104,7 @@ impl Draft {
             status: Status::Live,
             turn: Turn::First,
             score: f64::NEG_INFINITY,
-            standing: f64::NEG_INFINITY,
+            prune_score: f64::NEG_INFINITY,
             accepted: vec![false; n],
             predicted: tokens.clone(),
             log_probs: vec![0.0; n],
@@ -208,7 +210,7 @@ impl Draft {
     ) -> Result<(), ChanceError> {
         let ending = self.form(rules, &rejects);
         self.rate(rules, &ending);
-        if rules.step == rules.settings.steps || self.halts(rules, &ending, &rejects) {
+        if rules.step == rules.settings.steps || self.stops(rules, &ending, &rejects) {
             self.status = Status::Finished;
             self.turn_into(ending, &rejects, rules);
             return Ok(());
@@ -228,7 +230,7 @@ impl Draft {
         self.tokens.len() - usize::from(rules.settings.input == Input::Hidden)
     }
 
-    /// Adds what the rejecter rejects.
+    /// Adds what the remask rejects.
     fn reject<C: Chance>(
         &self,
         rules: &Rules<'_>,
@@ -272,15 +274,15 @@ impl Draft {
         totals.fold((self.predicted[position], f64::NEG_INFINITY), better).0
     }
 
-    fn halts(&self, rules: &Rules<'_>, ending: &Form, stutter: &Mask) -> bool {
-        if rules.is_draft() {
+    fn stops(&self, rules: &Rules<'_>, ending: &Form, stutter: &Mask) -> bool {
+        if rules.is_low_precision() {
             return false;
         }
         let unchanged = || ending.tokens == self.tokens;
-        match rules.settings.halt {
-            Halt::Never => false,
-            Halt::Unchanged => unchanged(),
-            Halt::Confident { min_log_prob } => {
+        match rules.settings.stop {
+            StopRule::Never => false,
+            StopRule::Unchanged => unchanged(),
+            StopRule::Confident { min_log_prob } => {
                 let confident = self.confidence.iter().all(|&c| c >= min_log_prob);
                 confident && stutter.count() == 0 || unchanged()
             }
@@ -308,10 +310,10 @@ impl Draft {
         let Settings { length_weight, length_penalty, prune_penalty, .. } = *rules.settings;
         self.log_prob = sum;
         // A length without any probability is not zero times infinitely bad.
-        let foretold = if length_weight > 0.0 { self.start.guess.log_prob } else { 0.0 };
-        let joint = sum + length_weight * foretold;
+        let of_length = if length_weight > 0.0 { self.start.candidate.log_prob } else { 0.0 };
+        let joint = sum + length_weight * of_length;
         self.score = normalise(joint, count, length_penalty);
-        self.standing = normalise(joint, count, prune_penalty.or(length_penalty));
+        self.prune_score = normalise(joint, count, prune_penalty.or(length_penalty));
     }
 
     fn turn_into(&mut self, form: Form, rejects: &Mask, rules: &Rules<'_>) {
@@ -330,7 +332,7 @@ impl Draft {
             (Input::Hidden, _) => {
                 self.open.iter_mut().enumerate().for_each(|(i, open)| *open = rejects.hides(i));
             }
-            (Input::Visible, _) if rules.is_draft() => self.open.fill(true),
+            (Input::Visible, _) if rules.is_low_precision() => self.open.fill(true),
             (Input::Visible, Wanted::All) => {}
             (Input::Visible, Wanted::Uncertain { below, neighbours }) => {
                 // What is not a number is not certain.
@@ -343,18 +345,19 @@ impl Draft {
     }
 
     /// What listeners are told.
-    pub(super) fn event(&self, sentence: u64) -> Event {
+    pub(super) fn event(&self, job: usize, rules: &Rules<'_>) -> Event {
         Event {
-            sentence,
+            job,
             hypothesis: self.start.number,
             step: self.steps,
+            max_steps: rules.settings.steps,
             tokens: self.tokens.clone(),
             log_probs: self.log_probs.clone(),
             changed: self.changed.clone(),
             rejected: self.rejected.clone(),
             score: self.score,
             status: self.status,
-            guess: Some(self.start.guess),
+            length: Some(self.start.candidate),
         }
     }
 
@@ -370,7 +373,7 @@ impl Draft {
             score: self.score,
             steps: self.steps,
             number: self.start.number,
-            guess: Some(self.start.guess),
+            length: Some(self.start.candidate),
             cut: false,
         }
     }

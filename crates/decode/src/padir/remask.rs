@@ -2,7 +2,7 @@
 
 use padir_base::mask::{Mask, MaskLaw, Scene};
 
-use super::settings::{Rejecter, Settings};
+use super::settings::{RemaskRule, Settings};
 use crate::chance::{Chance, ChanceError};
 
 /// The positions of a scene whose prediction is rejected after a step that is not the last. `approvals` are ln p that predictions are
@@ -15,21 +15,21 @@ pub(super) fn rejected<C: Chance>(
     chance: &mut C,
 ) -> Result<Mask, ChanceError> {
     let len = scene.len();
-    match &settings.rejecter {
-        Rejecter::Nothing => Ok(Mask::none(len)),
-        Rejecter::Linear => {
+    match &settings.remask {
+        RemaskRule::Nothing => Ok(Mask::none(len)),
+        RemaskRule::Linear => {
             chance.mask(row, &MaskLaw::Linear { steps: settings.steps, least: 1 }, scene)
         }
-        Rejecter::Count { count } => least_confident(*count, scene, row, chance),
-        Rejecter::Share { share } => {
+        RemaskRule::Count { count } => least_confident(*count, scene, row, chance),
+        RemaskRule::Share { share } => {
             let count = ((share * len as f64) as usize).max(1);
             least_confident(count, scene, row, chance)
         }
-        Rejecter::Learned { below } => {
+        RemaskRule::Confidence { below } => {
             let law = MaskLaw::Unsure { below: below.ln() };
             chance.mask(row, &law, &scene.with_confidence(approvals))
         }
-        Rejecter::Law { law } => chance.mask(row, law, scene),
+        RemaskRule::Law { law } => chance.mask(row, law, scene),
     }
 }
 
@@ -55,17 +55,17 @@ mod tests {
         let tokens = [7, 8, 8, 9, 5].map(TokenId);
         let confidence = [-0.1, -2.0, -0.5, -3.0, -0.2];
         let approvals = [0.9f64, 0.6, 0.4, 0.5, 0.1].map(f64::ln);
-        let learned = |below| Rejecter::Learned { below };
-        let law = |law| Rejecter::Law { law };
+        let learned = |below| RemaskRule::Confidence { below };
+        let law = |law| RemaskRule::Law { law };
         let cases = [
-            ("nothing", Rejecter::Nothing, 1, vec![]),
-            ("linear after 1 of 4: ⌊15/4⌋", Rejecter::Linear, 1, vec![1, 2, 3]),
-            ("linear after 2 of 4: ⌊10/4⌋", Rejecter::Linear, 2, vec![1, 3]),
-            ("linear after 3 of 4: ⌊5/4⌋", Rejecter::Linear, 3, vec![3]),
-            ("two", Rejecter::Count { count: 2 }, 3, vec![1, 3]),
-            ("more than there are", Rejecter::Count { count: 9 }, 1, vec![0, 1, 2, 3, 4]),
-            ("three fifths", Rejecter::Share { share: 0.6 }, 1, vec![1, 2, 3]),
-            ("hardly any, so one", Rejecter::Share { share: 0.1 }, 1, vec![3]),
+            ("nothing", RemaskRule::Nothing, 1, vec![]),
+            ("linear after 1 of 4: ⌊15/4⌋", RemaskRule::Linear, 1, vec![1, 2, 3]),
+            ("linear after 2 of 4: ⌊10/4⌋", RemaskRule::Linear, 2, vec![1, 3]),
+            ("linear after 3 of 4: ⌊5/4⌋", RemaskRule::Linear, 3, vec![3]),
+            ("two", RemaskRule::Count { count: 2 }, 3, vec![1, 3]),
+            ("more than there are", RemaskRule::Count { count: 9 }, 1, vec![0, 1, 2, 3, 4]),
+            ("three fifths", RemaskRule::Share { share: 0.6 }, 1, vec![1, 2, 3]),
+            ("hardly any, so one", RemaskRule::Share { share: 0.1 }, 1, vec![3]),
             ("repeats", law(MaskLaw::Repeats { phrase: 1 }), 1, vec![2]),
             ("all", law(MaskLaw::All), 1, vec![0, 1, 2, 3, 4]),
             ("improbable", law(MaskLaw::Unsure { below: -1.0 }), 1, vec![1, 3]),
@@ -73,8 +73,8 @@ mod tests {
             ("not certain", learned(1.0), 1, vec![0, 1, 2, 3, 4]),
             ("never wrong", learned(0.0), 1, vec![]),
         ];
-        for (name, rejecter, step, expected) in cases {
-            let settings = Settings { rejecter, ..Settings::default() };
+        for (name, remask, step, expected) in cases {
+            let settings = Settings { remask, ..Settings::default() };
             let scene = Scene::of_tokens(&tokens).with_confidence(&confidence).at_step(step);
             let mut chance = Streams::new(Seed(0), 1);
             let mask = rejected(&settings, &scene, &approvals, 0, &mut chance).unwrap();

@@ -1,0 +1,70 @@
+//! Mask-predict (Ghazvininejad et al. 2019), as a form of refinement.
+//!
+//! Start from masks; after step t of T mask the ⌊n(T − t)/T⌋ least probable tokens and predict only those again; other tokens
+//! keep their probabilities. Lengths are compared with α = 1, where the original divides by n; the end stays visible.
+
+use padir_base::random::Seed;
+use serde::{Deserialize, Serialize};
+
+use crate::padir::{Initial, RemaskRule, Settings, StopRule};
+use crate::refine::Input;
+use crate::settings::SettingsError;
+
+/// How to mask and predict.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MaskPredict {
+    /// Steps T. All of them are taken.
+    pub steps: usize,
+    /// How many of the most probable lengths are tried.
+    pub lengths: usize,
+    /// Longest target, its end included.
+    pub max_length: usize,
+    /// α of [`normalise`](crate::normalise); none means the plain sum of log-probabilities.
+    pub length_penalty: Option<f64>,
+    /// After the first step only so many of the most probable tokens of each position compete; none means all.
+    pub candidates: Option<usize>,
+    /// Where ties and samples come from.
+    pub seed: Seed,
+}
+
+impl Default for MaskPredict {
+    fn default() -> Self {
+        Self {
+            steps: 10,
+            lengths: 5,
+            max_length: 128,
+            length_penalty: Some(1.0),
+            candidates: None,
+            seed: Seed(0),
+        }
+    }
+}
+
+impl MaskPredict {
+    /// The refinement that it is.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            steps: self.steps,
+            lengths: self.lengths,
+            max_length: self.max_length,
+            length_penalty: self.length_penalty,
+            candidates: self.candidates,
+            seed: self.seed,
+            initial: Initial::Mask,
+            input: Input::Hidden,
+            remask: RemaskRule::Linear,
+            remask_stutter: false,
+            stop: StopRule::Never,
+            ..Settings::default()
+        }
+    }
+
+    /// Whether the settings make sense.
+    ///
+    /// # Errors
+    /// The first thing that does not.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        self.settings().check()
+    }
+}
