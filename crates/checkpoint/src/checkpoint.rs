@@ -83,7 +83,7 @@ impl Checkpoint {
 
     fn open_in(directory: &Path) -> Result<Self, CheckpointError> {
         let config = read_config(directory)?;
-        let generation = read_generation(directory, &config)?;
+        let generation = read_generation(directory)?;
         let path = directory.join(MODEL);
         if !path.exists() {
             let instead = other_weights(directory);
@@ -104,7 +104,7 @@ impl Checkpoint {
         &self.config
     }
 
-    /// How it decodes unless told otherwise.
+    /// How it decodes unless told otherwise: empty if it has no such file.
     pub fn generation(&self) -> &GenerationConfig {
         &self.generation
     }
@@ -151,17 +151,13 @@ fn read_config(directory: &Path) -> Result<ModelConfig, CheckpointError> {
     ModelConfig::from_json(&text).map_err(|source| CheckpointError::Config { path, source })
 }
 
-fn read_generation(
-    directory: &Path,
-    config: &ModelConfig,
-) -> Result<GenerationConfig, CheckpointError> {
+fn read_generation(directory: &Path) -> Result<GenerationConfig, CheckpointError> {
     let path = directory.join(GENERATION);
     if !path.exists() {
-        return Ok(GenerationConfig::default_of(config));
+        return Ok(GenerationConfig::default());
     }
     let text = read_text(&path)?;
-    GenerationConfig::from_json(&text, config)
-        .map_err(|source| CheckpointError::Config { path, source })
+    GenerationConfig::from_json(&text).map_err(|source| CheckpointError::Config { path, source })
 }
 
 fn read_text(path: &Path) -> Result<String, CheckpointError> {

@@ -28,7 +28,7 @@ mod card;
 mod checkpoint;
 pub mod config;
 mod error;
-pub mod generation;
+mod generation;
 pub mod inventory;
 mod keys;
 mod normal;
@@ -44,7 +44,7 @@ pub use config::{
     ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
 };
 pub use error::CheckpointError;
-pub use generation::{BeamSearch, GenerationConfig, Method, Refinement, Rejecter, Replacement};
+pub use generation::GenerationConfig;
 pub use inventory::{Init, Parameter};
 pub use save::{CheckpointWriter, Extras, save};
 pub use tensors::{TensorError, TensorFault, TensorFile, TensorWriter};

@@ -35,7 +35,7 @@ pub struct CheckpointWriter {
 /// What may travel with a model.
 #[derive(Clone, Debug, Default)]
 pub struct Extras<'a> {
-    /// How it decodes; else the defaults of the model.
+    /// How it decodes; else the defaults of its decoder.
     pub generation: Option<GenerationConfig>,
     /// What it is.
     pub card: ModelCard,
@@ -82,8 +82,7 @@ impl CheckpointWriter {
         let swap = Swap::begin(directory, &MARKS).map_err(CheckpointError::write(directory))?;
         let writer = Self { directory: directory.to_owned(), config: config.clone(), swap };
         writer.file(CONFIG, config.to_json().as_bytes())?;
-        let generation = extras.generation.unwrap_or_else(|| GenerationConfig::default_of(config));
-        let generation = generation.to_json(config);
+        let generation = extras.generation.clone().unwrap_or_default().to_json(config);
         writer.file(GENERATION, generation.as_bytes())?;
         writer.file(CARD, extras.card.to_markdown(config).as_bytes())?;
         for (name, content) in

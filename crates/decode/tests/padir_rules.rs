@@ -620,12 +620,12 @@ fn a_model_rejects_what_it_believes_to_be_wrong() {
     let found = trace(&learned(0.5));
     assert_eq!(found[0], (vec![5, 7, 1], vec![1]), "its start stands there again");
     assert_eq!(found[1], (vec![5, 6, 1], vec![]));
-    assert_eq!(trace(&learned(0.3))[0], (vec![5, 9, 1], vec![]), "no longer doubtful early_exit");
+    assert_eq!(trace(&learned(0.3))[0], (vec![5, 9, 1], vec![]), "no longer doubtful enough");
     let paper = learned(0.5).exactly_as_in_the_paper();
     assert_eq!(trace(&paper)[0].1, [1], "the paper knows of it");
     let (script, symbols) = (says(&[5, 6, 1], 0.9), Symbols { mask: None, ..sevens() });
     let mut model = Scripted::new(script);
     let error = refine(&mut model, &learned(0.5), &symbols, &[sentence(&[3])], &mut ());
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("it has no remask"), "{error}");
+    assert!(error.contains("no confidence head"), "{error}");
 }

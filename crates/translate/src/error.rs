@@ -1,38 +1,14 @@
 //! What can go wrong between text and text.
 
+use std::error::Error as StdError;
 use std::path::PathBuf;
 
 use padir_checkpoint::CheckpointError;
-use padir_decode::DecodeError;
+use padir_decode::{DecodeError, SettingsError};
 use padir_engine::EngineError;
 use padir_text::shortlist::ShortlistError;
 use padir_text::vocab::VocabError;
 use thiserror::Error;
-
-/// A setting that cannot be changed like this.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum DecodingError {
-    /// Not of the form key=value.
-    #[error("`{0}` is not of the form key=value")]
-    NotAnAssignment(String),
-    /// There is no such setting.
-    #[error("there is no setting `{0}`")]
-    Unknown(String),
-    /// The settings make no sense with it.
-    #[error("`{assignment}`: {reason}")]
-    Value {
-        /// What was to be set.
-        assignment: String,
-        /// Why not.
-        reason: String,
-    },
-}
-
-impl DecodingError {
-    pub(crate) fn bad(assignment: &impl ToString, reason: &impl ToString) -> Self {
-        Self::Value { assignment: assignment.to_string(), reason: reason.to_string() }
-    }
-}
 
 /// A text that cannot be translated.
 #[derive(Debug, Error)]
@@ -62,28 +38,49 @@ pub enum TranslateError {
         /// The model's.
         known: usize,
     },
-    /// A way of decoding for the other kind of model.
-    #[error("{asked} needs {needed}, and this is {found}")]
-    WrongMethod {
-        /// The way of decoding.
-        asked: &'static str,
-        /// The model it needs.
-        needed: &'static str,
-        /// The model it is.
-        found: &'static str,
+    /// The settings that travel with the model are wrong.
+    #[error("{}", path.display())]
+    Generation {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: SettingsError,
     },
-    /// A judge with another vocabulary: what is said in one is not said in the other.
-    #[error("the judge has another vocabulary than the model")]
-    ForeignJudge,
-    /// A length penalty that orders nothing.
-    #[error("the judge's length penalty is {0}; it must be finite")]
-    JudgePenalty(f64),
-    /// Decoding failed.
+    /// Decoding settings that make no sense, or not for this model.
     #[error(transparent)]
-    Decode(#[from] DecodeError<EngineError>),
-    /// The model cannot foretell lengths, and none were given.
+    Settings(#[from] SettingsError),
+    /// Only autoregressive models can score what another one said.
+    #[error("reranking needs an autoregressive model; this is a parallel model")]
+    ParallelReranker,
+    /// A reranker with another vocabulary: tokens of one mean something else in the other.
+    #[error("the reranker has another vocabulary than the model")]
+    ForeignReranker,
+    /// A length penalty that orders nothing.
+    #[error("the reranker's length penalty is {0}; it must be finite")]
+    RerankerPenalty(f64),
+    /// The model failed, or what it answered cannot be decoded.
+    #[error(transparent)]
+    Model(Box<dyn StdError + Send + Sync>),
+    /// The model cannot predict lengths, and none were given.
     #[error(
-        "this model was trained with known lengths and cannot foretell any: it cannot translate by itself"
+        "this model was trained with known lengths and does not predict any: it cannot translate by itself"
     )]
     NoLengths,
+}
+
+impl TranslateError {
+    /// The failure of a model.
+    pub(crate) fn model(error: impl StdError + Send + Sync + 'static) -> Self {
+        Self::Model(Box::new(error))
+    }
+}
+
+impl<E: StdError + Send + Sync + 'static> From<DecodeError<E>> for TranslateError {
+    fn from(error: DecodeError<E>) -> Self {
+        match error {
+            DecodeError::Settings(error) => Self::Settings(error),
+            DecodeError::Denoiser(error) | DecodeError::Continuer(error) => Self::model(error),
+            other => Self::model(other),
+        }
+    }
 }

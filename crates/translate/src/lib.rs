@@ -1,21 +1,26 @@
-//! Text in, text out: a vocabulary, an engine and a decoder as one object.
+//! Text in, text out: a vocabulary, a model and a decoder as one object.
 //!
-//! [`Translator::open`] takes a model's directory. [`Translator::translate`] takes texts of any length: what is too long for the
-//! model is [cut](split) at the ends of sentences and put together again; what says the same is decoded once; all the
-//! rest goes through the engine as one ragged batch. What becomes of a text depends on the text, the model and
-//! the [`Decoding`] alone: not on what is translated beside it, nor on the number of threads. A [`Judge`] may have the last word.
+//! [`Translator::open`] takes a model's directory. [`Translator::translate`] takes texts of any length: a text that is too long for the
+//! model is [split](split) at the ends of sentences and joined again; equal sources are decoded once; all the rest goes through
+//! the model as one ragged batch, in which each text may have a [`Decoding`] of its own. The result for a text depends on the
+//! text, the model and the settings alone: not on what is translated beside it, nor on the number of threads. A [`Reranker`] may
+//! order the hypotheses.
+//!
+//! The model is an engine's [`Session`](padir_engine::Session), or anything else that is a [`Model`]: a network in training
+//! decodes its dev sets through the same code.
 
-mod decoding;
 mod error;
-mod judge;
+mod model;
 mod observer;
+mod rerank;
 pub mod split;
 mod translation;
 mod translator;
 
-pub use decoding::{Decoding, assign, symbols_of};
-pub use error::{DecodingError, TranslateError};
-pub use judge::Judge;
+pub use error::TranslateError;
+pub use model::{Model, abilities_of, symbols_of};
 pub use observer::{Place, Watcher};
+pub use padir_decode::Decoding;
+pub use rerank::Reranker;
 pub use translation::{Alternative, Translation};
-pub use translator::{Options, Text, Translator};
+pub use translator::{Options, Text, Translator, decoding_of};

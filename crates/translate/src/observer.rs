@@ -1,6 +1,4 @@
-//! Listening to the decoding of texts.
-
-use std::collections::HashMap;
+//! Listening to the decoding of texts, and cancelling it.
 
 use padir_decode::{Event, Observer};
 
@@ -15,13 +13,18 @@ pub struct Place {
 
 /// Someone who may want to see texts being decoded.
 pub trait Watcher {
-    /// Whether anything is wanted at all.
+    /// Whether anything is to be seen at all.
     fn watches(&self) -> bool {
         true
     }
 
     /// One hypothesis of a part of a text after one step.
     fn watch(&mut self, place: Place, event: Event);
+
+    /// Whether a text is still wanted. It is asked before every step; a text that is not wanted any more is cancelled.
+    fn wants(&self, _text: u64) -> bool {
+        true
+    }
 }
 
 /// Nobody.
@@ -40,10 +43,19 @@ impl<F: FnMut(Place, Event)> Watcher for F {
     }
 }
 
-/// Translates the numbers of sentences into places: all that ask for the same.
+/// Tells a watcher of events by the texts that their jobs are part of.
 pub(crate) struct Guide<'a, W> {
-    pub(crate) places: &'a HashMap<u64, Vec<Place>>,
+    /// Of each job all places that ask for it.
+    pub(crate) places: Vec<&'a [Place]>,
     pub(crate) watcher: &'a mut W,
+}
+
+impl<W> Guide<'_, W> {
+    /// The same for some of the jobs, given by their numbers.
+    pub(crate) fn of(&mut self, jobs: &[usize]) -> Guide<'_, W> {
+        let places = jobs.iter().map(|&job| self.places[job]).collect();
+        Guide { places, watcher: self.watcher }
+    }
 }
 
 impl<W: Watcher> Observer for Guide<'_, W> {
@@ -52,8 +64,13 @@ impl<W: Watcher> Observer for Guide<'_, W> {
     }
 
     fn observe(&mut self, event: Event) {
-        for &place in self.places.get(&event.sentence).into_iter().flatten() {
+        for &place in self.places.get(event.job).copied().unwrap_or_default() {
             self.watcher.watch(place, event.clone());
         }
+    }
+
+    fn wants(&self, job: usize) -> bool {
+        let places = self.places.get(job).copied().unwrap_or_default();
+        places.iter().any(|place| self.watcher.wants(place.text))
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::split::Part;
 
-/// A translated text: its alternatives, best first. An empty text has one, which is empty.
+/// A translated text: its alternatives, best first. An empty text has one, which is empty; a text that was cancelled has none.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Translation {
     /// The alternatives.
@@ -26,7 +26,7 @@ pub struct Alternative {
     pub text: String,
     /// The sum of its parts' scores.
     pub score: f64,
-    /// ln p, by the model or its judge.
+    /// ln p, by the model or its reranker.
     pub log_prob: f64,
     /// Tokens, ends not counted.
     pub tokens: usize,
@@ -42,6 +42,16 @@ impl Translation {
     /// The best text.
     pub fn text(&self) -> &str {
         self.alternatives.first().map_or("", |best| &best.text)
+    }
+
+    /// The translation of a text that nobody wants any more.
+    pub(crate) fn cancelled(parts: usize, source_tokens: usize) -> Self {
+        Self { alternatives: Vec::new(), parts, source_tokens }
+    }
+
+    /// Whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.alternatives.is_empty()
     }
 
     /// Puts the parts of a text together. Alternatives are made of each part's number i, or of its last if it has fewer, and of

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use padir_base::TokenId;
-use padir_checkpoint::{
-    Checkpoint, DecoderKind, GenerationConfig, ModelConfig, SENTENCEPIECE, TOKENIZER,
-};
-use padir_decode::{DecodeError, Hypothesis, SettingsError, autoregression, padir};
+use padir_checkpoint::{Checkpoint, GENERATION, ModelConfig, SENTENCEPIECE, TOKENIZER};
+use padir_decode::autoregression::{self, Beam, Sample, Source};
+use padir_decode::decoding::stored;
+use padir_decode::{Decoding, Hypothesis, padir};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
 
-use crate::decoding::{Decoding, symbols_of};
 use crate::error::TranslateError;
-use crate::judge::Judge;
+use crate::model::{Model, abilities_of, causal_symbols_of, symbols_of};
 use crate::observer::{Guide, Place, Watcher};
+use crate::rerank::Reranker;
 use crate::split::{Part, split};
 use crate::translation::Translation;
 
@@ -41,31 +41,42 @@ impl Default for Options {
 }
 
 /// A text and its number, by which events name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Text<'t> {
     /// The number.
     pub number: u64,
     /// The text.
     pub text: &'t str,
+    /// How it is decoded; none for the translator's own way.
+    pub decoding: Option<&'t Decoding>,
 }
 
-/// A model that translates texts.
-pub struct Translator {
+impl<'t> Text<'t> {
+    /// A text that is decoded as the translator decodes.
+    pub fn new(number: u64, text: &'t str) -> Self {
+        Self { number, text, decoding: None }
+    }
+}
+
+/// A model that translates texts: an engine's, unless it is another one.
+pub struct Translator<M = Session> {
     pub(crate) vocabulary: Arc<Vocabulary>,
-    engine: Engine,
-    pub(crate) session: Session,
+    pub(crate) model: M,
     pub(crate) decoding: Decoding,
-    judge: Option<Judge>,
-    max_length: usize,
+    reranker: Option<Reranker>,
     shortlist: Option<Arc<Shortlist>>,
     listed: Vec<TokenId>,
 }
 
 /// Something that is decoded once, however often it was asked for.
-struct Job {
+struct Job<'t> {
     source: Vec<TokenId>,
-    /// Names it, and chooses its randomness: a function of the source alone.
+    /// Chooses its randomness: a function of the source alone.
     number: u64,
+    /// How it is decoded; none for the translator's own way.
+    decoding: Option<&'t Decoding>,
+    /// Who asks for it.
+    places: Vec<Place>,
 }
 
 /// The parts of a text and the jobs that translate them.
@@ -86,6 +97,7 @@ impl Translator {
             let directory = directory.to_owned();
             return Err(TranslateError::TooManyIds { directory, ids, known });
         }
+        let decoding = decoding_of(&checkpoint)?;
         let stored = if checkpoint.is_quantised() { Precision::Int8 } else { Precision::F32 };
         let engine = Engine::load(&checkpoint, options.precision.unwrap_or(stored))?;
         let shortlist = if options.shortlist {
@@ -93,36 +105,52 @@ impl Translator {
         } else {
             None
         };
-        let mut translator =
-            Self::new(engine, Arc::new(vocabulary), checkpoint.generation(), options.threads);
+        let session = engine.session(Threads::new(options.threads));
+        let mut translator = Self::new(session, Arc::new(vocabulary), decoding)?;
         translator.set_shortlist(shortlist);
         Ok(translator)
     }
 
-    /// A translator with an engine and a vocabulary that belong together and may be shared.
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        self.model.engine()
+    }
+}
+
+/// How the model of a checkpoint decodes unless told otherwise.
+///
+/// # Errors
+/// If its settings make no sense, or not for this model.
+pub fn decoding_of(checkpoint: &Checkpoint) -> Result<Decoding, TranslateError> {
+    let model = abilities_of(checkpoint.config());
+    stored::read(checkpoint.generation().keys(), &model).map_err(|source| {
+        TranslateError::Generation { path: checkpoint.directory().join(GENERATION), source }
+    })
+}
+
+impl<M: Model> Translator<M> {
+    /// A translator with a model and a vocabulary that belong together.
+    ///
+    /// # Errors
+    /// If the model cannot be decoded like that.
     pub fn new(
-        engine: Engine,
+        model: M,
         vocabulary: Arc<Vocabulary>,
-        generation: &GenerationConfig,
-        threads: usize,
-    ) -> Self {
-        let session = engine.session(Threads::new(threads));
-        let decoding = Decoding::from(generation);
-        Self {
-            vocabulary,
-            engine,
-            session,
-            decoding,
-            judge: None,
-            max_length: generation.max_length,
-            shortlist: None,
-            listed: Vec::new(),
-        }
+        decoding: Decoding,
+    ) -> Result<Self, TranslateError> {
+        decoding.check_for(&abilities_of(model.config()))?;
+        let (reranker, shortlist, listed) = (None, None, Vec::new());
+        Ok(Self { vocabulary, model, decoding, reranker, shortlist, listed })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &M {
+        &self.model
     }
 
     /// The model's shape.
     pub fn config(&self) -> &ModelConfig {
-        self.engine.config()
+        self.model.config()
     }
 
     /// The vocabulary.
@@ -130,35 +158,30 @@ impl Translator {
         &self.vocabulary
     }
 
-    /// The engine.
-    pub fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
     /// Only tokens of these lists compete from now on; all of them if there is none.
     pub fn set_shortlist(&mut self, shortlist: Option<Arc<Shortlist>>) {
         self.shortlist = shortlist;
     }
 
-    /// Whoever orders hypotheses, if it is somebody else.
-    pub fn judge(&self) -> Option<&Judge> {
-        self.judge.as_ref()
+    /// The reranker, if there is one.
+    pub fn reranker(&self) -> Option<&Reranker> {
+        self.reranker.as_ref()
     }
 
-    /// Leaves the order of hypotheses to somebody else from now on, or to itself again.
+    /// Leaves the order of hypotheses to a reranker from now on, or to itself again.
     ///
     /// # Errors
-    /// If the judge has another vocabulary.
-    pub fn set_judge(&mut self, judge: Option<Judge>) -> Result<(), TranslateError> {
-        let tokens = |engine: &Engine| engine.config().symbols.vocab_size;
-        let knows_all = |judge: &Judge| {
-            judge.vocabulary().hash() == self.vocabulary.hash()
-                && tokens(judge.engine()) >= tokens(&self.engine)
+    /// If the reranker has another vocabulary.
+    pub fn set_reranker(&mut self, reranker: Option<Reranker>) -> Result<(), TranslateError> {
+        let knows_all = |reranker: &Reranker| {
+            reranker.vocabulary().hash() == self.vocabulary.hash()
+                && reranker.engine().config().symbols.vocab_size
+                    >= self.config().symbols.vocab_size
         };
-        if !judge.as_ref().is_none_or(knows_all) {
-            return Err(TranslateError::ForeignJudge);
+        if !reranker.as_ref().is_none_or(knows_all) {
+            return Err(TranslateError::ForeignReranker);
         }
-        self.judge = judge;
+        self.reranker = reranker;
         Ok(())
     }
 
@@ -172,25 +195,7 @@ impl Translator {
     /// # Errors
     /// If the settings make no sense, or the model cannot be decoded like that.
     pub fn set_decoding(&mut self, decoding: Decoding) -> Result<(), TranslateError> {
-        const CAUSAL: &str = "an autoregressive model";
-        const PARALLEL: &str = "a parallel model";
-        let (asked, needed) = match decoding {
-            Decoding::Refine(_) => ("refinement", DecoderKind::Parallel),
-            Decoding::Beam(_) => ("beam search", DecoderKind::Causal),
-            Decoding::Sample(_) => ("sampling from left to right", DecoderKind::Causal),
-        };
-        if needed != self.config().decoder_kind() {
-            let (needed, found) = match needed {
-                DecoderKind::Causal => (CAUSAL, PARALLEL),
-                DecoderKind::Parallel => (PARALLEL, CAUSAL),
-            };
-            return Err(TranslateError::WrongMethod { asked, needed, found });
-        }
-        decoding.check().map_err(DecodeError::Settings)?;
-        let rejecter = self.config().parallel().is_some_and(|parallel| parallel.rejecter);
-        if decoding.doubts() && !rejecter {
-            return Err(DecodeError::Settings(SettingsError::NoRejecter).into());
-        }
+        decoding.check_for(&abilities_of(self.config()))?;
         self.decoding = decoding;
         Ok(())
     }
@@ -198,69 +203,83 @@ impl Translator {
     /// The longest source, in tokens with its end, that is translated in one piece: targets are somewhat longer than
     /// sources at times, and must fit.
     pub fn longest_source(&self) -> usize {
-        let longest = match &self.decoding {
-            Decoding::Refine(settings) => settings.max_length,
-            Decoding::Beam(_) | Decoding::Sample(_) => self.max_length,
-        };
-        (longest * 3 / 4).max(2)
+        longest_source(&self.decoding)
     }
 
-    /// Translates texts, each into at most `alternatives` ways to say it.
+    /// Translates texts, each into at most `alternatives` ways to say it. A text that its watcher does not want any more has none.
     ///
     /// # Errors
-    /// If the settings make no sense.
+    /// If settings of a text make no sense, or not for this model; if the model fails.
     pub fn translate<W: Watcher>(
         &mut self,
         texts: &[Text<'_>],
         alternatives: usize,
         watcher: &mut W,
     ) -> Result<Vec<Translation>, TranslateError> {
+        let abilities = abilities_of(self.config());
+        for decoding in texts.iter().filter_map(|text| text.decoding) {
+            decoding.check_for(&abilities)?;
+        }
         let mut jobs = Jobs::default();
         let plans: Vec<Plan<'_>> = texts.iter().map(|text| self.plan(*text, &mut jobs)).collect();
-        let guide = &mut Guide { places: &jobs.places, watcher };
         let mut lists = Vec::with_capacity(jobs.list.len());
         let mut rest = jobs.list.as_slice();
         while !rest.is_empty() {
             let (now, later) = rest.split_at(self.bearable(rest));
-            lists.extend(self.decode(now, guide)?);
+            let places = now.iter().map(|job| job.places.as_slice()).collect();
+            lists.extend(self.decode(now, &mut Guide { places, watcher })?);
             rest = later;
         }
-        let translate = |plan: &Plan<'_>| {
+        let translate = |(text, plan): (&Text<'_>, &Plan<'_>)| {
+            let tokens = plan.iter().map(|&(_, job)| jobs.list[job].source.len()).sum();
+            if !watcher.wants(text.number) {
+                return Translation::cancelled(plan.len(), tokens);
+            }
             let parts: Vec<(Part<'_>, &[Hypothesis])> =
                 plan.iter().map(|&(part, job)| (part, lists[job].as_slice())).collect();
-            let tokens = plan.iter().map(|&(_, job)| jobs.list[job].source.len()).sum();
             Translation::join(&self.vocabulary, &parts, alternatives, tokens)
         };
-        Ok(plans.iter().map(translate).collect())
+        Ok(texts.iter().zip(&plans).map(translate).collect())
     }
 
-    /// Cuts a text into parts and finds the job of each.
-    fn plan<'t>(&self, text: Text<'t>, jobs: &mut Jobs) -> Plan<'t> {
+    /// Cuts a text into parts and finds the job of each. What fits into the model is tokenised once.
+    fn plan<'t>(&self, text: Text<'t>, jobs: &mut Jobs<'t>) -> Plan<'t> {
+        let decoding = text.decoding.unwrap_or(&self.decoding);
+        let most = longest_source(decoding) - 1;
         let mut encoder = self.vocabulary.encoder();
-        let mut ids = Vec::new();
-        let most = self.longest_source() - 1;
-        let parts = split(text.text, most, &mut |part| {
-            encoder.encode_into(part, &mut ids);
-            ids.len()
-        });
         let mut plan = Plan::new();
-        for part in parts {
-            encoder.encode_into(part.text, &mut ids);
+        let mut add = |part: Part<'t>, ids: &mut Vec<TokenId>| {
             // White space that only the normaliser knows, or characters that it removes.
             if !ids.is_empty() {
                 ids.push(TokenId::EOS);
                 let place = Place { text: text.number, part: plan.len() };
-                plan.push((part, jobs.add(&ids, place)));
+                plan.push((part, jobs.add(ids, text.decoding, place)));
             }
+        };
+        let whole = text.text.trim();
+        let mut ids = Vec::new();
+        encoder.encode_into(whole, &mut ids);
+        if ids.len() <= most {
+            add(Part { text: whole, gap: "" }, &mut ids);
+            return plan;
+        }
+        let parts = split(text.text, most, &mut |part| {
+            encoder.encode_into(part, &mut ids);
+            ids.len()
+        });
+        for part in parts {
+            encoder.encode_into(part.text, &mut ids);
+            add(part, &mut ids);
         }
         plan
     }
 
     /// How many of the first jobs memory bears at a time; at least one.
-    fn bearable(&self, jobs: &[Job]) -> usize {
-        let each = self.decoding.cost(self.config().symbols.vocab_size);
+    fn bearable(&self, jobs: &[Job<'_>]) -> usize {
+        let vocabulary = self.config().symbols.vocab_size;
         let mut cost = 0_usize;
-        let fits = |job: &&Job| {
+        let fits = |job: &&Job<'_>| {
+            let each = job.decoding.unwrap_or(&self.decoding).cost(vocabulary);
             cost = cost.saturating_add(job.source.len().saturating_mul(each));
             cost <= BEARABLE
         };
@@ -269,66 +288,116 @@ impl Translator {
 
     fn decode<W: Watcher>(
         &mut self,
-        jobs: &[Job],
+        jobs: &[Job<'_>],
         guide: &mut Guide<'_, W>,
     ) -> Result<Vec<Vec<Hypothesis>>, TranslateError> {
         let sources: Vec<&[TokenId]> = jobs.iter().map(|job| job.source.as_slice()).collect();
-        self.session.encode(&sources)?;
+        self.model.encode(&sources).map_err(TranslateError::model)?;
         if let Some(shortlist) = &self.shortlist {
             for (context, source) in sources.iter().enumerate() {
                 shortlist.gather(source, &mut self.listed);
-                self.session.set_shortlist(context, Some(&self.listed))?;
+                let listed = Some(self.listed.as_slice());
+                self.model.set_shortlist(context, listed).map_err(TranslateError::model)?;
             }
         }
         let mut lists = self.hypotheses(jobs, guide)?;
-        if let Some(judge) = &mut self.judge {
-            judge.order(&sources, &mut lists)?;
+        if let Some(reranker) = &mut self.reranker {
+            reranker.order(&sources, &mut lists)?;
         }
         Ok(lists)
     }
 
-    /// What is to be said of encoded jobs.
+    /// The hypotheses of encoded jobs, those of each method together.
     fn hypotheses<W: Watcher>(
         &mut self,
-        jobs: &[Job],
+        jobs: &[Job<'_>],
         guide: &mut Guide<'_, W>,
     ) -> Result<Vec<Vec<Hypothesis>>, TranslateError> {
-        match &self.decoding {
-            Decoding::Refine(settings) => {
-                let symbols = symbols_of(self.engine.config());
-                let mut sentences = Vec::with_capacity(jobs.len());
-                for (context, job) in jobs.iter().enumerate() {
-                    let lengths = self.session.lengths(context, settings.lengths_to_know());
-                    if lengths.is_empty() {
-                        return Err(TranslateError::NoLengths);
-                    }
-                    sentences.push(padir::Sentence { number: job.number, context, lengths });
-                }
-                Ok(padir::refine(&mut self.session, settings, &symbols, &sentences, guide)?)
-            }
-            Decoding::Beam(beam) => {
-                let (symbols, sources) = self.left_to_right(jobs);
-                Ok(autoregression::beam(&mut self.session, beam, &symbols, &sources, guide)?)
-            }
-            Decoding::Sample(sample) => {
-                let (symbols, sources) = self.left_to_right(jobs);
-                Ok(autoregression::sample(&mut self.session, sample, &symbols, &sources, guide)?)
+        let mut refined: Vec<(usize, padir::Settings)> = Vec::new();
+        let mut searched: Vec<(usize, Beam)> = Vec::new();
+        let mut sampled: Vec<(usize, Sample)> = Vec::new();
+        for (i, job) in jobs.iter().enumerate() {
+            match job.decoding.unwrap_or(&self.decoding) {
+                Decoding::Refine(how) => refined.push((i, (**how).clone())),
+                Decoding::MaskPredict(how) => refined.push((i, how.settings())),
+                Decoding::Beam(how) => searched.push((i, *how)),
+                Decoding::Sample(how) => sampled.push((i, *how)),
             }
         }
+        let mut lists = vec![Vec::new(); jobs.len()];
+        if !refined.is_empty() {
+            let (numbers, settings) = unzip(&refined);
+            let found = self.refine(jobs, &numbers, &settings, &mut guide.of(&numbers))?;
+            put(&mut lists, &numbers, found);
+        }
+        let symbols = causal_symbols_of(self.model.config());
+        if !searched.is_empty() {
+            let (numbers, hows) = unzip(&searched);
+            let sources = sources(jobs, &searched, |how| how.max_length);
+            let guide = &mut guide.of(&numbers);
+            let found =
+                autoregression::beam_each(&mut self.model, &hows, &symbols, &sources, guide)?;
+            put(&mut lists, &numbers, found);
+        }
+        if !sampled.is_empty() {
+            let (numbers, hows) = unzip(&sampled);
+            let sources = sources(jobs, &sampled, |how| how.max_length);
+            let guide = &mut guide.of(&numbers);
+            let found =
+                autoregression::sample_each(&mut self.model, &hows, &symbols, &sources, guide)?;
+            put(&mut lists, &numbers, found);
+        }
+        Ok(lists)
     }
 
-    fn left_to_right(
-        &self,
-        jobs: &[Job],
-    ) -> (autoregression::Symbols, Vec<autoregression::Source>) {
-        let mut symbols = autoregression::Symbols::new(self.config().symbols.start);
-        symbols.never.push(TokenId::PAD);
-        let source = |(context, job): (usize, &Job)| autoregression::Source {
-            number: job.number,
-            context,
-            max_length: autoregression::max_length(job.source.len(), self.max_length),
-        };
-        (symbols, jobs.iter().enumerate().map(source).collect())
+    fn refine<W: Watcher>(
+        &mut self,
+        jobs: &[Job<'_>],
+        numbers: &[usize],
+        settings: &[&padir::Settings],
+        guide: &mut Guide<'_, W>,
+    ) -> Result<Vec<Vec<Hypothesis>>, TranslateError> {
+        let symbols = symbols_of(self.model.config());
+        let mut sentences = Vec::with_capacity(numbers.len());
+        for (&context, settings) in numbers.iter().zip(settings) {
+            let lengths = self.model.lengths(context, settings.lengths_to_know());
+            if lengths.is_empty() {
+                return Err(TranslateError::NoLengths);
+            }
+            sentences.push(padir::Sentence { number: jobs[context].number, context, lengths });
+        }
+        Ok(padir::refine_each(&mut self.model, settings, &symbols, &sentences, guide)?)
+    }
+}
+
+/// The longest source that is translated in one piece.
+fn longest_source(decoding: &Decoding) -> usize {
+    (decoding.max_length() * 3 / 4).max(2)
+}
+
+/// Numbers of jobs and their settings.
+fn unzip<T>(jobs: &[(usize, T)]) -> (Vec<usize>, Vec<&T>) {
+    jobs.iter().map(|(number, how)| (*number, how)).unzip()
+}
+
+/// Jobs as autoregressive search knows them.
+fn sources<T>(
+    jobs: &[Job<'_>],
+    chosen: &[(usize, T)],
+    longest: impl Fn(&T) -> usize,
+) -> Vec<Source> {
+    let source = |(context, how): &(usize, T)| {
+        let job = &jobs[*context];
+        let max_length = autoregression::max_length(job.source.len(), longest(how));
+        Source { number: job.number, context: *context, max_length }
+    };
+    chosen.iter().map(source).collect()
+}
+
+/// Puts what was found into its places.
+fn put<T>(places: &mut [T], numbers: &[usize], found: Vec<T>) {
+    for (&number, found) in numbers.iter().zip(found) {
+        places[number] = found;
     }
 }
 
@@ -352,28 +421,36 @@ fn load_vocabulary(directory: &Path, config: &ModelConfig) -> Result<Vocabulary,
     }
 }
 
-/// What is to be decoded, each source once.
+/// What is to be decoded: each source once for each way to decode it.
 #[derive(Default)]
-struct Jobs {
-    list: Vec<Job>,
-    known: HashMap<Vec<TokenId>, usize>,
-    places: HashMap<u64, Vec<Place>>,
+struct Jobs<'t> {
+    list: Vec<Job<'t>>,
+    /// The jobs of each source.
+    known: HashMap<Vec<TokenId>, Vec<usize>>,
 }
 
-impl Jobs {
-    fn add(&mut self, source: &[TokenId], place: Place) -> usize {
-        let number = fingerprint(source);
-        self.places.entry(number).or_default().push(place);
-        if let Some(&job) = self.known.get(source) {
+impl<'t> Jobs<'t> {
+    fn add(
+        &mut self,
+        source: &[TokenId],
+        decoding: Option<&'t Decoding>,
+        place: Place,
+    ) -> usize {
+        let known = self.known.entry(source.to_vec()).or_default();
+        let same = |&&job: &&usize| self.list[job].decoding == decoding;
+        if let Some(&job) = known.iter().find(same) {
+            self.list[job].places.push(place);
             return job;
         }
-        self.known.insert(source.to_vec(), self.list.len());
-        self.list.push(Job { source: source.to_vec(), number });
+        let (source, number) = (source.to_vec(), fingerprint(source));
+        known.push(self.list.len());
+        self.list.push(Job { source, number, decoding, places: vec![place] });
         self.list.len() - 1
     }
 }
 
-/// A number of 32 bits for a source (FNV-1a), so that its randomness does not depend on where it stands.
+/// A number of 32 bits for a source (FNV-1a), so that its randomness does not depend on where it stands. Nothing else does: sources
+/// with the same number have the same random start and are different jobs.
 fn fingerprint(source: &[TokenId]) -> u64 {
     let bytes = source.iter().flat_map(|id| id.0.to_le_bytes());
     let hash = bytes

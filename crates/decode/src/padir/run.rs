@@ -35,6 +35,8 @@ pub fn refine<D: Denoiser, O: Observer>(
     sentences: &[Sentence],
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
+    // Also where there is nothing to refine.
+    check(denoiser, &[settings])?;
     refine_each(denoiser, &vec![settings; sentences.len()], symbols, sentences, observer)
 }
 

@@ -1,8 +1,8 @@
-//! Somebody who has the last word: an autoregressive model orders what another one said.
+//! Reranking: an autoregressive model scores and orders the hypotheses of another one.
 //!
-//! Positions that are predicted at once do not know of each other, so a parallel model cannot tell well which of its hypotheses hangs
-//! together. A model from left to right can, and needs one pass over all of them (noisy parallel decoding, Gu et al. 2018). It scores
-//! them as its beam search would have:
+//! Positions that are predicted at once do not know of each other, so a parallel model cannot tell well which of its hypotheses is
+//! coherent. An autoregressive model can, and needs one forced-decoding pass over all of them (noisy parallel decoding, Gu et al. 2018). It
+//! scores them as its beam search would have:
 //!
 //! ```text
 //! Σᵢ ln p(yᵢ | x, y₁ … yᵢ₋₁) / ((5 + n)/6)^α,   the end included
@@ -12,36 +12,38 @@ use std::path::Path;
 use std::sync::Arc;
 
 use padir_base::TokenId;
-use padir_decode::{Hypothesis, normalise, sort};
+use padir_decode::{Decoding, Hypothesis, normalise, sort};
 use padir_engine::{Engine, Session, Target};
 use padir_text::vocab::Vocabulary;
 
-use crate::decoding::Decoding;
 use crate::error::TranslateError;
 use crate::translator::{Options, Translator};
 
 /// An autoregressive model that orders hypotheses.
-pub struct Judge {
+pub struct Reranker {
     session: Session,
     vocabulary: Arc<Vocabulary>,
     length_penalty: f64,
     log_probs: Vec<f64>,
 }
 
-impl Judge {
+impl Reranker {
     /// Opens the model in a directory. Its length penalty is that of its beam search.
     ///
     /// # Errors
     /// As [`Translator::open`], or if the model is not autoregressive.
     pub fn open(directory: impl AsRef<Path>, options: Options) -> Result<Self, TranslateError> {
-        let Translator { vocabulary, session, decoding, .. } =
+        let Translator { vocabulary, model: session, decoding, .. } =
             Translator::open(directory, Options { shortlist: false, ..options })?;
-        let Decoding::Beam(beam) = decoding else {
-            let (asked, needed) = ("judging", "an autoregressive model");
-            return Err(TranslateError::WrongMethod { asked, needed, found: "a parallel one" });
+        let length_penalty = match decoding {
+            Decoding::Beam(beam) => beam.length_penalty,
+            Decoding::Sample(sample) => sample.length_penalty.unwrap_or(0.0),
+            Decoding::Refine(_) | Decoding::MaskPredict(_) => {
+                return Err(TranslateError::ParallelReranker);
+            }
         };
         let log_probs = Vec::new();
-        Ok(Self { session, vocabulary, length_penalty: beam.length_penalty, log_probs })
+        Ok(Self { session, vocabulary, length_penalty, log_probs })
     }
 
     /// The engine.
@@ -65,7 +67,7 @@ impl Judge {
     /// If it is not finite.
     pub fn set_length_penalty(&mut self, alpha: f64) -> Result<(), TranslateError> {
         if !alpha.is_finite() {
-            return Err(TranslateError::JudgePenalty(alpha));
+            return Err(TranslateError::RerankerPenalty(alpha));
         }
         self.length_penalty = alpha;
         Ok(())
@@ -77,7 +79,7 @@ impl Judge {
         sources: &[&[TokenId]],
         lists: &mut [Vec<Hypothesis>],
     ) -> Result<(), TranslateError> {
-        // One alone wins anyway, but its score should be the judge's, too.
+        // One alone wins anyway, but its score should be the reranker's, too.
         self.session.encode(sources)?;
         let ended = |hypothesis: &Hypothesis| [&hypothesis.tokens[..], &[TokenId::EOS]].concat();
         let said: Vec<(usize, Vec<TokenId>)> = lists
