@@ -116,6 +116,25 @@ pub enum SettingsError {
     NotAnAssignment(String),
 }
 
+impl SettingsError {
+    /// The setting that is at fault, if it is one.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Bounds { key, .. } | Self::NotInPaper(key) => Some(key),
+            Self::Unknown { key, .. } | Self::Value { key, .. } => key.split('=').next(),
+            Self::TooMany { .. } => Some("lengths"),
+            Self::SameStarts(_) => Some("parallel_decodes"),
+            Self::NoMask | Self::NoNumberedMask | Self::NoRandom { .. } => Some("initial"),
+            Self::NoConfidenceHead => Some("remask"),
+            Self::HiddenAndWanted => Some("wanted"),
+            Self::HiddenAndLowPrecision => Some("low_precision_steps"),
+            Self::Order { .. } | Self::UnknownMethod { .. } => Some("method"),
+            Self::TooLong { .. } => Some("max_length"),
+            Self::NotAnAssignment(_) => None,
+        }
+    }
+}
+
 /// What to try instead of a setting that does not exist.
 fn meant(suggestion: &Option<String>, owner: &Option<Method>) -> String {
     match (suggestion, owner) {

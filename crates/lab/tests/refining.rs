@@ -1,7 +1,7 @@
 //! The translator's decoder on an exact model: sampled refinement is the independent parallel chain.
 
 use padir_base::TokenId;
-use padir_decode::padir::{StopRule, Initial, Sentence, Settings, Symbols, refine_by};
+use padir_decode::padir::{Initial, Sentence, Settings, StopRule, Symbols, refine_by};
 use padir_decode::{DecodeError, Event, exact_law};
 use padir_lab::chain::{Matrix, parallel_matrix};
 use padir_lab::denoise::ExactDenoiser;

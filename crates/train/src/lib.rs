@@ -3,9 +3,9 @@
 pub mod config;
 pub mod cost;
 pub mod data;
-pub mod decoding;
 pub mod devset;
 pub mod learner;
+pub mod network_model;
 pub mod objective;
 pub mod record;
 pub mod rundir;

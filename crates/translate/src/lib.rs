@@ -1,7 +1,8 @@
 //! Text in, text out: a vocabulary, a model and a decoder as one object.
 //!
-//! [`Translator::open`] takes a model's directory. [`Translator::translate`] takes texts of any length: a text that is too long for the
-//! model is [split](split) at the ends of sentences and joined again; equal sources are decoded once; all the rest goes through
+//! [`Translator::open`] takes a model's directory. [`Translator::translate`] takes texts of any length: a text is
+//! translated [sentence by sentence](sentence) and joined again with its own white space, and what is too long for the model is
+//! [split](split) further; equal sources are decoded once; all the rest goes through
 //! the model as one ragged batch, in which each text may have a [`Decoding`] of its own. The result for a text depends on the
 //! text, the model and the settings alone: not on what is translated beside it, nor on the number of threads. A [`Reranker`] may
 //! order the hypotheses.
@@ -13,6 +14,7 @@ mod error;
 mod model;
 mod observer;
 mod rerank;
+pub mod sentence;
 pub mod split;
 mod translation;
 mod translator;
@@ -23,4 +25,4 @@ pub use observer::{Place, Watcher};
 pub use padir_decode::Decoding;
 pub use rerank::Reranker;
 pub use translation::{Alternative, Translation};
-pub use translator::{Options, Text, Translator, decoding_of};
+pub use translator::{Options, Segmentation, Text, Translator, decoding_of};

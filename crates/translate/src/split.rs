@@ -54,7 +54,7 @@ impl Cut {
 }
 
 /// Marks that belong to the sentence they close.
-fn closes(c: char) -> bool {
+pub(crate) fn closes(c: char) -> bool {
     matches!(c, ')' | ']' | '}' | '"' | '\'' | '»' | '«' | '“' | '”' | '’' | '」' | '』' | '）')
 }
 

@@ -13,8 +13,10 @@ use crate::split::Part;
 pub struct Translation {
     /// The alternatives.
     pub alternatives: Vec<Alternative>,
-    /// How many parts the text was cut into.
+    /// How many parts the text was split into.
     pub parts: usize,
+    /// How many of its sentences were too long for the model and split further.
+    pub too_long: usize,
     /// Tokens of the source, ends included.
     pub source_tokens: usize,
 }
@@ -44,33 +46,26 @@ impl Translation {
         self.alternatives.first().map_or("", |best| &best.text)
     }
 
-    /// The translation of a text that nobody wants any more.
-    pub(crate) fn cancelled(parts: usize, source_tokens: usize) -> Self {
-        Self { alternatives: Vec::new(), parts, source_tokens }
-    }
-
     /// Whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.alternatives.is_empty()
     }
+}
 
-    /// Puts the parts of a text together. Alternatives are made of each part's number i, or of its last if it has fewer, and of
-    /// those that read alike the best is kept: tokens may differ where texts do not.
-    pub(crate) fn join(
-        vocabulary: &Vocabulary,
-        parts: &[(Part<'_>, &[Hypothesis])],
-        most: usize,
-        source_tokens: usize,
-    ) -> Self {
-        let count = parts.iter().map(|(_, list)| list.len()).max().unwrap_or(0).max(1);
-        let mut seen = HashSet::new();
-        let alternatives = (0..count)
-            .map(|i| alternative(vocabulary, parts, i))
-            .filter(|alternative| seen.insert(alternative.text.clone()))
-            .take(most.max(1))
-            .collect();
-        Self { alternatives, parts: parts.len(), source_tokens }
-    }
+/// Joins the parts of a text. Alternatives are made of each part's number i, or of its last if it has fewer, and of
+/// those that read alike the best is kept: tokens may differ where texts do not.
+pub(crate) fn join(
+    vocabulary: &Vocabulary,
+    parts: &[(Part<'_>, &[Hypothesis])],
+    most: usize,
+) -> Vec<Alternative> {
+    let count = parts.iter().map(|(_, list)| list.len()).max().unwrap_or(0).max(1);
+    let mut seen = HashSet::new();
+    (0..count)
+        .map(|i| alternative(vocabulary, parts, i))
+        .filter(|alternative| seen.insert(alternative.text.clone()))
+        .take(most.max(1))
+        .collect()
 }
 
 fn alternative(

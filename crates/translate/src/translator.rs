@@ -17,8 +17,9 @@ use crate::error::TranslateError;
 use crate::model::{Model, abilities_of, causal_symbols_of, symbols_of};
 use crate::observer::{Guide, Place, Watcher};
 use crate::rerank::Reranker;
+use crate::sentence::sentences;
 use crate::split::{Part, split};
-use crate::translation::Translation;
+use crate::translation::{Translation, join};
 
 /// Source tokens, times what each costs, that are decoded at a time. Ordinary batches are far below; a book in one line is not.
 const BEARABLE: usize = 1 << 15;
@@ -63,9 +64,20 @@ pub struct Translator<M = Session> {
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(crate) model: M,
     pub(crate) decoding: Decoding,
+    segmentation: Segmentation,
     reranker: Option<Reranker>,
     shortlist: Option<Arc<Shortlist>>,
     listed: Vec<TokenId>,
+}
+
+/// What is translated in one piece, if it is not too long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Segmentation {
+    /// Every [sentence](crate::sentence) of a text: models are trained on sentences.
+    #[default]
+    Sentences,
+    /// The whole text: lines of corpora are sentences already.
+    Lines,
 }
 
 /// Something that is decoded once, however often it was asked for.
@@ -79,8 +91,13 @@ struct Job<'t> {
     places: Vec<Place>,
 }
 
-/// The parts of a text and the jobs that translate them.
-type Plan<'t> = Vec<(Part<'t>, usize)>;
+/// How a text is translated.
+struct Plan<'t> {
+    /// Its parts and the jobs that translate them.
+    parts: Vec<(Part<'t>, usize)>,
+    /// How many sentences were too long for the model.
+    cut: usize,
+}
 
 impl Translator {
     /// Opens the model in a directory.
@@ -139,8 +156,9 @@ impl<M: Model> Translator<M> {
         decoding: Decoding,
     ) -> Result<Self, TranslateError> {
         decoding.check_for(&abilities_of(model.config()))?;
+        let segmentation = Segmentation::default();
         let (reranker, shortlist, listed) = (None, None, Vec::new());
-        Ok(Self { vocabulary, model, decoding, reranker, shortlist, listed })
+        Ok(Self { vocabulary, model, decoding, segmentation, reranker, shortlist, listed })
     }
 
     /// The model.
@@ -156,6 +174,11 @@ impl<M: Model> Translator<M> {
     /// The vocabulary.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
+    }
+
+    /// Splits texts like this from now on.
+    pub fn set_segmentation(&mut self, segmentation: Segmentation) {
+        self.segmentation = segmentation;
     }
 
     /// Only tokens of these lists compete from now on; all of them if there is none.
@@ -175,8 +198,7 @@ impl<M: Model> Translator<M> {
     pub fn set_reranker(&mut self, reranker: Option<Reranker>) -> Result<(), TranslateError> {
         let knows_all = |reranker: &Reranker| {
             reranker.vocabulary().hash() == self.vocabulary.hash()
-                && reranker.engine().config().symbols.vocab_size
-                    >= self.config().symbols.vocab_size
+                && reranker.engine().config().symbols.vocab_size >= self.config().symbols.vocab_size
         };
         if !reranker.as_ref().is_none_or(knows_all) {
             return Err(TranslateError::ForeignReranker);
@@ -231,45 +253,58 @@ impl<M: Model> Translator<M> {
             rest = later;
         }
         let translate = |(text, plan): (&Text<'_>, &Plan<'_>)| {
-            let tokens = plan.iter().map(|&(_, job)| jobs.list[job].source.len()).sum();
-            if !watcher.wants(text.number) {
-                return Translation::cancelled(plan.len(), tokens);
-            }
-            let parts: Vec<(Part<'_>, &[Hypothesis])> =
-                plan.iter().map(|&(part, job)| (part, lists[job].as_slice())).collect();
-            Translation::join(&self.vocabulary, &parts, alternatives, tokens)
+            let source_tokens =
+                plan.parts.iter().map(|&(_, job)| jobs.list[job].source.len()).sum();
+            let alternatives = if watcher.wants(text.number) {
+                let parts: Vec<(Part<'_>, &[Hypothesis])> =
+                    plan.parts.iter().map(|&(part, job)| (part, lists[job].as_slice())).collect();
+                join(&self.vocabulary, &parts, alternatives)
+            } else {
+                Vec::new()
+            };
+            let (parts, too_long) = (plan.parts.len(), plan.cut);
+            Translation { alternatives, parts, too_long, source_tokens }
         };
         Ok(texts.iter().zip(&plans).map(translate).collect())
     }
 
-    /// Cuts a text into parts and finds the job of each. What fits into the model is tokenised once.
+    /// Splits a text into parts and finds the job of each. What fits into the model is tokenised once.
     fn plan<'t>(&self, text: Text<'t>, jobs: &mut Jobs<'t>) -> Plan<'t> {
         let decoding = text.decoding.unwrap_or(&self.decoding);
         let most = longest_source(decoding) - 1;
         let mut encoder = self.vocabulary.encoder();
-        let mut plan = Plan::new();
-        let mut add = |part: Part<'t>, ids: &mut Vec<TokenId>| {
+        let mut plan = Plan { parts: Vec::new(), cut: 0 };
+        let mut add = |plan: &mut Plan<'t>, part: Part<'t>, ids: &mut Vec<TokenId>| {
             // White space that only the normaliser knows, or characters that it removes.
             if !ids.is_empty() {
                 ids.push(TokenId::EOS);
-                let place = Place { text: text.number, part: plan.len() };
-                plan.push((part, jobs.add(ids, text.decoding, place)));
+                let place = Place { text: text.number, part: plan.parts.len() };
+                plan.parts.push((part, jobs.add(ids, text.decoding, place)));
             }
         };
-        let whole = text.text.trim();
+        let wholes = match self.segmentation {
+            Segmentation::Sentences => sentences(text.text),
+            Segmentation::Lines => vec![Part { text: text.text.trim(), gap: "" }],
+        };
         let mut ids = Vec::new();
-        encoder.encode_into(whole, &mut ids);
-        if ids.len() <= most {
-            add(Part { text: whole, gap: "" }, &mut ids);
-            return plan;
-        }
-        let parts = split(text.text, most, &mut |part| {
-            encoder.encode_into(part, &mut ids);
-            ids.len()
-        });
-        for part in parts {
-            encoder.encode_into(part.text, &mut ids);
-            add(part, &mut ids);
+        for whole in wholes {
+            encoder.encode_into(whole.text, &mut ids);
+            if ids.len() <= most {
+                add(&mut plan, whole, &mut ids);
+                continue;
+            }
+            plan.cut += 1;
+            let mut parts = split(whole.text, most, &mut |part| {
+                encoder.encode_into(part, &mut ids);
+                ids.len()
+            });
+            if let Some(last) = parts.last_mut() {
+                last.gap = whole.gap;
+            }
+            for part in parts {
+                encoder.encode_into(part.text, &mut ids);
+                add(&mut plan, part, &mut ids);
+            }
         }
         plan
     }
@@ -430,12 +465,7 @@ struct Jobs<'t> {
 }
 
 impl<'t> Jobs<'t> {
-    fn add(
-        &mut self,
-        source: &[TokenId],
-        decoding: Option<&'t Decoding>,
-        place: Place,
-    ) -> usize {
+    fn add(&mut self, source: &[TokenId], decoding: Option<&'t Decoding>, place: Place) -> usize {
         let known = self.known.entry(source.to_vec()).or_default();
         let same = |&&job: &&usize| self.list[job].decoding == decoding;
         if let Some(&job) = known.iter().find(same) {

@@ -16,9 +16,9 @@
 mod batch;
 mod check;
 mod data;
+mod decode;
 mod difference;
 mod document;
-mod generation;
 mod model;
 mod objective;
 mod optimiser;
@@ -33,16 +33,18 @@ use serde::Serialize;
 
 pub use batch::{BatchLayout, BatchSettings};
 pub use data::{DataConfig, TextFiles, TrainData};
+pub use decode::DecodeConfig;
 pub use difference::Difference;
 pub use model::{LengthSettings, ModelSettings, ParallelSettings};
 pub use objective::{Corruption, FirstStage, Objective, ObjectiveConfig, Padir, Rate, Reduce};
 pub use optimiser::{Algorithm, OptimiserConfig};
 pub use problem::{ConfigError, Origin, Problem};
-pub use run::{DecodeConfig, DeviceConfig, DeviceKind, Measure, Metric, RunConfig};
+pub use run::{DeviceConfig, DeviceKind, Measure, Metric, RunConfig};
 
 use padir_checkpoint::ModelConfig;
 use padir_text::batch::BatchConfig;
 use padir_text::vocab::Vocabulary;
+use padir_translate::abilities_of;
 use section::{Files, Report, Section};
 
 /// A configuration with every key, its default and its meaning.
@@ -65,6 +67,9 @@ pub struct Config {
     pub run: RunConfig,
     /// `[device]`: what computes.
     pub device: DeviceConfig,
+    /// What was read otherwise than it is written today.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 impl Config {
@@ -126,14 +131,17 @@ impl Config {
         let device = DeviceConfig::read(root.section("device"));
         let layout = if device.fused { BatchLayout::Ragged } else { BatchLayout::Padded };
         let batch = BatchSettings::read(root.section("batch"), layout);
-        let mut run = RunConfig::read(root.section("run"));
+        // Any vocabulary shows what the model will be able to do.
+        let abilities = abilities_of(&model.to_config(32_100, 32_000));
+        let mut run = RunConfig::read(root.section("run"), &abilities);
         let optimiser = OptimiserConfig::read(root.section("optimiser"), run.step_limit());
+        let notes = root.notes();
         root.finish();
         run.metric = run.metric.or_else(|| {
             let set = data.dev.keys().next()?.clone();
             Some(Metric { set, measure: Measure::Loss })
         });
-        Self { data, model, objective, optimiser, batch, run, device }
+        Self { data, model, objective, optimiser, batch, run, device, notes }
     }
 
     /// The shape of the network for a vocabulary.

@@ -65,7 +65,7 @@ pub struct ParallelSettings {
     /// What the first decoding step reads: `random`, `mask` or `numbered-mask`.
     pub initial: InitialTokens,
     /// Whether the model learns which of its predictions are right, too.
-    pub rejecter: bool,
+    pub confidence_head: bool,
     /// How lengths are foretold.
     pub length: LengthSettings,
 }
@@ -187,8 +187,24 @@ impl ModelSettings {
     }
 }
 
-const PARALLEL_KEYS: [&str; 6] =
-    ["positional_attention", "max_positions", "learned_positions", "initial", "rejecter", "length"];
+const PARALLEL_KEYS: [&str; 7] = [
+    "positional_attention",
+    "max_positions",
+    "learned_positions",
+    "initial",
+    "confidence_head",
+    "rejecter",
+    "length",
+];
+
+/// The key had another name once.
+fn confidence_head(section: &mut Section<'_>, usual: bool) -> bool {
+    if section.has("rejecter") {
+        section.note("rejecter", "it is called `confidence_head` today");
+        return section.switch("rejecter", usual);
+    }
+    section.switch("confidence_head", usual)
+}
 
 impl ParallelSettings {
     fn read(section: &mut Section<'_>, usual: &ParallelDecoder) -> Self {
@@ -200,7 +216,7 @@ impl ParallelSettings {
                 .unwrap_or(usual.max_positions),
             learned_positions: section.switch("learned_positions", usual.learned_positions),
             initial: section.choice("initial", InitialTokens::CHOICES).unwrap_or(usual.initial),
-            rejecter: section.switch("rejecter", usual.rejecter),
+            confidence_head: confidence_head(section, usual.rejecter),
             length: LengthSettings::read(section.section("length")),
         }
     }
@@ -211,7 +227,7 @@ impl ParallelSettings {
             max_positions: self.max_positions,
             learned_positions: self.learned_positions,
             initial: self.initial,
-            rejecter: self.rejecter,
+            rejecter: self.confidence_head,
             length: match self.length {
                 LengthSettings::Token { classes } => LengthPredictor::Token { classes },
                 LengthSettings::Offset { classes } => LengthPredictor::Offset { classes },

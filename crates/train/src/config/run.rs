@@ -4,8 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use padir_base::random::Seed;
+use padir_decode::Abilities;
 use serde::{Deserialize, Serialize};
 
+use super::decode::DecodeConfig;
 use super::section::Section;
 
 /// `[run]`. The run ends with whichever limit comes first.
@@ -41,26 +43,6 @@ pub struct RunConfig {
     pub threads: usize,
     /// `[run.decode]`: how dev sets are translated for BLEU.
     pub decode: DecodeConfig,
-}
-
-/// `[run.decode]`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct DecodeConfig {
-    /// How many lines of each dev set are translated; 0 means none: only the loss is measured.
-    pub lines: u64,
-    /// Refinement steps of a parallel decoder.
-    pub steps: u32,
-    /// Lengths that a parallel decoder tries.
-    pub lengths: u32,
-    /// Hypotheses that an autoregressive decoder keeps; 1 is greedy.
-    pub beam: u32,
-    /// The longest translation, its end included.
-    pub max_length: u32,
-    /// α of the length penalty ((5 + n)/6)^α that scores are divided by; nothing is what decoders do anyway: 0.6 from left to right, and
-    /// none for the lengths that a parallel one compares.
-    pub length_penalty: Option<f64>,
-    /// Whether a parallel decoder drops a token that equals the one before it.
-    pub drop_repeats: bool,
 }
 
 /// A number of an evaluation, such as `dev.bleu`.
@@ -114,7 +96,7 @@ pub enum DeviceKind {
 const MINUTES: &str = "a number, at least 0";
 
 impl RunConfig {
-    pub(super) fn read(mut section: Section<'_>) -> Self {
+    pub(super) fn read(mut section: Section<'_>, model: &Abilities) -> Self {
         let metric = section.text("metric").and_then(|name| {
             let metric = Metric::parse(&name);
             if metric.is_none() {
@@ -143,7 +125,7 @@ impl RunConfig {
             metric,
             patience: s.count("patience", 0..=u32::MAX).unwrap_or(0),
             threads: s.count("threads", 0..=1024).unwrap_or(0),
-            decode: DecodeConfig::read(s.section("decode")),
+            decode: DecodeConfig::read(s.section("decode"), model),
         };
         section.finish();
         config
@@ -152,22 +134,6 @@ impl RunConfig {
     /// The limit of steps, if there is one.
     pub fn step_limit(&self) -> Option<u64> {
         (self.max_steps > 0).then_some(self.max_steps)
-    }
-}
-
-impl DecodeConfig {
-    fn read(mut section: Section<'_>) -> Self {
-        let config = Self {
-            lines: section.count("lines", 0..=u64::MAX).unwrap_or(500),
-            steps: section.count("steps", 1..=1000).unwrap_or(4),
-            lengths: section.count("lengths", 1..=1000).unwrap_or(5),
-            beam: section.count("beam", 1..=1000).unwrap_or(1),
-            max_length: section.count("max_length", 1..=1 << 16).unwrap_or(128),
-            length_penalty: section.real("length_penalty", "a number, at least 0", |x| x >= 0.0),
-            drop_repeats: section.switch("drop_repeats", true),
-        };
-        section.finish();
-        config
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) struct Report {
     pub(super) files: Files,
     origins: RefCell<BTreeMap<String, Origin>>,
     problems: RefCell<Vec<Problem>>,
+    notes: RefCell<Vec<String>>,
 }
 
 /// A table of which settings are taken.
@@ -43,6 +44,7 @@ impl Report {
             files,
             origins: RefCell::default(),
             problems: RefCell::new(problems),
+            notes: RefCell::default(),
         }
     }
 
@@ -307,6 +309,26 @@ impl<'r> Section<'r> {
         }
     }
 
+    /// Everything that was not taken yet.
+    pub(super) fn rest(&mut self) -> Vec<(String, serde_json::Value)> {
+        let mut rest = Vec::new();
+        for (key, entry) in std::mem::take(&mut self.entries) {
+            self.report.origins.borrow_mut().insert(self.name(&key), entry.origin);
+            rest.push((key, plain(entry.node)));
+        }
+        rest
+    }
+
+    /// Remarks that a key is read otherwise than it is written.
+    pub(super) fn note(&self, key: &str, remark: &str) {
+        self.report.notes.borrow_mut().push(format!("`{}`: {remark}", self.name(key)));
+    }
+
+    /// All such remarks so far.
+    pub(super) fn notes(&self) -> Vec<String> {
+        self.report.notes.borrow().clone()
+    }
+
     /// Notes settings that make no sense beside others, and takes them.
     pub(super) fn refuse(&mut self, keys: &[&str], why: &str) {
         for key in keys {
@@ -328,6 +350,20 @@ impl<'r> Section<'r> {
             self.report.origins.borrow_mut().insert(name.clone(), entry.origin.clone());
             self.report.complain(&name, format!("`{name}` is not a key{advice}"));
         }
+    }
+}
+
+/// A table or value without its lines.
+fn plain(node: Node) -> serde_json::Value {
+    match node {
+        Node::Table(entries) => {
+            entries.into_iter().map(|(key, entry)| (key, plain(entry.node))).collect()
+        }
+        Node::Value(toml::Value::Float(x)) if x.fract() == 0.0 && x.abs() < 2_f64.powi(53) => {
+            // `1e3` is a whole number, too; where a real one is meant, either will do.
+            serde_json::Value::from(x as i64)
+        }
+        Node::Value(value) => serde_json::to_value(value).unwrap_or_default(),
     }
 }
 

@@ -55,6 +55,9 @@ pub enum TrainError {
     /// The record.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// A dev set cannot be translated.
+    #[error("cannot translate a dev set")]
+    Decode(#[from] padir_translate::TranslateError),
     /// The device is not there.
     #[error("this build has no {0}")]
     Device(&'static str),

@@ -14,6 +14,7 @@ mod saving;
 mod speed;
 mod watching;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -65,7 +66,7 @@ pub fn device(config: &Config) -> Result<Device, TrainError> {
 struct Trainer<'a> {
     config: &'a Config,
     directory: RunDir,
-    vocabulary: Vocabulary,
+    vocabulary: Arc<Vocabulary>,
     vocabulary_files: (Vec<u8>, Vec<u8>),
     dev_sets: Vec<DevSet>,
     learner: Learner,
@@ -90,7 +91,7 @@ pub fn train(
 ) -> Result<Ending, TrainError> {
     // What can be refused is refused before there is a run.
     let device = device(config)?;
-    let vocabulary = Vocabulary::load(&config.data.vocabulary)?;
+    let vocabulary = Arc::new(Vocabulary::load(&config.data.vocabulary)?);
     let dev_sets = data::dev_sets(config, &vocabulary)?;
     let manifest = manifest_of(config)?;
     let (directory, changes) = match start {
@@ -197,6 +198,9 @@ impl Trainer<'_> {
         self.observer.note(&format!("{} parameters{from}", model.parameter_count()));
         for change in changes {
             self.observer.note(&format!("from here on: {change}"));
+        }
+        for note in &self.config.notes {
+            self.observer.note(note);
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ impl Trainer<'_> {
             self.directory.path().file_name().map(|name| name.to_string_lossy().into_owned());
         let card = ModelCard { title: name.unwrap_or_default(), ..ModelCard::default() };
         Extras {
-            generation: Some(self.config.run.decode.generation(self.learner.network().config())),
+            generation: Some(self.config.run.decode.generation()),
             card,
             tokenizer: Some(tokenizer),
             sentencepiece: Some(sentencepiece),

@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use super::speed::Speedometer;
 use super::{Moment, TrainError, Trainer};
-use crate::decoding::Decoding;
-use crate::devset::{DevSet, Evaluation};
+use crate::devset::{DevSet, Evaluation, Evaluator};
 use crate::objective::Tally;
 use crate::record::{Kind, Row};
 use crate::state;
@@ -74,7 +73,7 @@ impl Trainer<'_> {
         self.learner.swap_average();
         let found = self.measure();
         self.learner.swap_average();
-        let Some(found) = found else { return Ok(Evaluated::No) };
+        let Some(found) = found? else { return Ok(Evaluated::No) };
         let step = self.progress.step;
         let mut row = Row::now(Kind::Eval, step, self.progress.seconds, self.progress.tokens);
         for (set, evaluation) in &found {
@@ -89,16 +88,17 @@ impl Trainer<'_> {
         Ok(Evaluated::Wholly)
     }
 
-    fn measure(&self) -> Option<Vec<(String, Evaluation)>> {
-        let decoding = Decoding {
-            settings: self.config.run.decode,
+    fn measure(&self) -> Result<Option<Vec<(String, Evaluation)>>, TrainError> {
+        let evaluator = Evaluator {
+            network: self.learner.network(),
+            objective: self.learner.objective(),
+            decode: &self.config.run.decode,
+            vocabulary: &self.vocabulary,
             fused: self.learner.fused(),
             stop: self.stop,
         };
-        let (network, objective) = (self.learner.network(), self.learner.objective());
-        let evaluate = |set: &DevSet| {
-            Some((set.name.clone(), set.evaluate(network, objective, decoding, &self.vocabulary)?))
-        };
+        let named = |set: &DevSet, found| (set.name.clone(), found);
+        let evaluate = |set: &DevSet| Ok(evaluator.evaluate(set)?.map(|found| named(set, found)));
         self.dev_sets.iter().map(evaluate).collect()
     }
 

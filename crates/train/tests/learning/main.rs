@@ -5,6 +5,7 @@ mod models;
 mod rejecter;
 mod resuming;
 mod scene;
+mod selection;
 mod small;
 mod spelling;
 mod stopping;

@@ -9,10 +9,11 @@
 use std::fs;
 use std::path::Path;
 
+use padir_checkpoint::Checkpoint;
 use padir_checkpoint::tensors::TensorFile;
-use padir_checkpoint::{Checkpoint, Method};
 use padir_train::record::Kind;
 use padir_train::trainer::{Ending, Start};
+use padir_translate::{Decoding, decoding_of};
 
 use crate::scene::{config, folder, model, rows, run};
 
@@ -122,7 +123,7 @@ fn patience_ends_a_run_that_does_not_improve() {
 }
 
 #[test]
-fn models_decode_as_they_were_judged() {
+fn models_decode_as_they_were_selected() {
     let flags =
         ["run.max_steps=1", "run.decode={lines=1, steps=7, lengths=2, beam=3, max_length=20}"];
     for kind in ["ar", "padir"] {
@@ -130,13 +131,14 @@ fn models_decode_as_they_were_judged() {
         run(&config(folder.path(), kind, &flags), Start::Begin).unwrap();
         for place in ["best", "final", "checkpoints/step-0000000001"] {
             let checkpoint = Checkpoint::open(folder.path().join("run").join(place)).unwrap();
-            let generation = checkpoint.generation();
-            assert_eq!(generation.max_length, 20, "{kind}, {place}");
-            match generation.method {
-                Method::Beam(beam) => assert_eq!((kind, beam.num_beams), ("ar", 3), "{place}"),
-                Method::Refine(refine) => {
+            let decoding = decoding_of(&checkpoint).unwrap();
+            assert_eq!(decoding.max_length(), 20, "{kind}, {place}");
+            match decoding {
+                Decoding::Beam(beam) => assert_eq!((kind, beam.num_beams), ("ar", 3), "{place}"),
+                Decoding::Refine(refine) => {
                     assert_eq!((kind, refine.steps, refine.lengths), ("padir", 7, 2), "{place}");
                 }
+                other => panic!("{kind}, {place}: {other:?}"),
             }
         }
     }

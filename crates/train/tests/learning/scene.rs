@@ -22,6 +22,8 @@ pub(crate) const RESUME_CHANGED: Start = Start::Resume(Changes::Accepted);
 pub(crate) struct Witness<'a> {
     pub(crate) losses: Vec<(u64, f64)>,
     pub(crate) exact: Vec<f64>,
+    /// Of each evaluation, its translations and scores.
+    pub(crate) evaluations: Vec<Evaluation>,
     pub(crate) stop_at: Option<(u64, &'a AtomicBool)>,
     /// A run whose checkpoints are looked at after every step, and what was found.
     pub(crate) watched: Option<PathBuf>,
@@ -46,6 +48,7 @@ impl Observer for Witness<'_> {
     fn evaluated(&mut self, _: u64, _: &str, evaluation: &Evaluation) {
         let exact = evaluation.scores.iter().find(|(name, _)| *name == "exact_match");
         self.exact.extend(exact.map(|(_, value)| *value));
+        self.evaluations.push(evaluation.clone());
     }
 }
 

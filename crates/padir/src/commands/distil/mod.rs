@@ -21,15 +21,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use padir_base::manifest::DataFile;
+use padir_decode::Abilities;
 use padir_text::Corpus;
 use padir_text::pair::Side;
 use padir_text::writer::{Destination, WriteError};
-use padir_translate::{Decoding, Translator};
+use padir_translate::{Decoding, Segmentation, Translator, abilities_of};
 use serde_json::json;
 
 use super::arithmetic::Arithmetic;
 use super::train::listen;
-use super::translate::{change, some_decoder};
+use super::translate::{Counts, change, some_decoder};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair};
 use crate::hint::WithHint;
@@ -133,14 +134,13 @@ const BEAM: usize = 5;
 
 impl DecodingArgs {
     /// The model's own way of decoding with what the user changed.
-    fn resolve(&self, own: &Decoding, nbest: usize) -> Result<Decoding> {
-        let mut decoding = own.clone();
-        let beam = match decoding {
+    fn resolve(&self, own: &Decoding, model: &Abilities, nbest: usize) -> Result<Decoding> {
+        let beam = match own {
             Decoding::Beam(_) => Some(self.beam.unwrap_or(BEAM)),
-            Decoding::Refine(_) | Decoding::Sample(_) => self.beam,
+            _ => self.beam,
         };
-        let counts = [("steps", self.steps), ("lengths", self.lengths), ("num_beams", beam)];
-        change(&mut decoding, counts, &self.set)?;
+        let counts = Counts { steps: self.steps, lengths: self.lengths, beam };
+        let decoding = change(own, model, counts, &self.set)?;
         if let Decoding::Beam(beam) = &decoding
             && beam.num_beams < nbest
         {
@@ -200,16 +200,18 @@ impl Distil {
 
     /// Whether there could be a teacher that decodes like this.
     pub(super) fn check(&self) -> Result<()> {
-        some_decoder(|own| {
-            let decoding = self.decoding.resolve(own, self.nbest.into())?;
+        some_decoder(|own, model| {
+            let decoding = self.decoding.resolve(own, model, self.nbest.into())?;
             Ok(decoding.check()?)
         })
     }
 
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let mut translator = self.arithmetic.open(&self.model, console.threads())?;
-        translator
-            .set_decoding(self.decoding.resolve(translator.decoding(), self.nbest.into())?)?;
+        translator.set_segmentation(Segmentation::Lines);
+        let model = abilities_of(translator.config());
+        let decoding = self.decoding.resolve(translator.decoding(), &model, self.nbest.into())?;
+        translator.set_decoding(decoding)?;
         let work = self.prepare(console, &translator)?;
         loop {
             let (report, outputs) = (&work.place.report, self.outputs());

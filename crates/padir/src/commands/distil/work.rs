@@ -95,7 +95,7 @@ impl Worker<'_> {
         let mut cut = 0;
         for batch in batches(&lengths, self.pace.batch) {
             check(self.stop, self.parts)?;
-            let text = |&at: &usize| Text { number: at as u64, text: &pairs[at].source };
+            let text = |&at: &usize| Text::new(at as u64, &pairs[at].source);
             let texts: Vec<Text<'_>> = batch.iter().map(text).collect();
             let translations = self.translator.translate(&texts, self.pace.nbest, &mut ())?;
             for (&at, translation) in batch.iter().zip(&translations) {

@@ -81,16 +81,17 @@ mod tests {
 
     fn event(hypothesis: usize, step: usize, length: usize) -> Event {
         Event {
-            sentence: 0,
+            job: 0,
             hypothesis,
             step,
+            max_steps: 4,
             tokens: vec![TokenId(5); length],
             log_probs: vec![],
             changed: vec![],
             rejected: vec![],
             score: 0.0,
             status: Status::Live,
-            guess: None,
+            length: None,
         }
     }
 

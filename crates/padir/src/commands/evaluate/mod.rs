@@ -17,7 +17,7 @@ use padir_engine::Precision;
 use padir_score::Tokenizer;
 use padir_text::origin::Origin;
 use padir_text::{Corpus, Pair};
-use padir_translate::{Decoding, Text, Translator};
+use padir_translate::{Decoding, Segmentation, Text, Translator, abilities_of};
 use serde_json::json;
 
 use super::arithmetic::Arithmetic;
@@ -25,7 +25,7 @@ use super::data::table::{Table, pairs};
 use super::distil::batches::{batches, source_lengths};
 use super::distil::part::one_line;
 use super::distil::task::hash_model;
-use super::judge::{JudgeArgs, JudgeRecord};
+use super::rerank::{RerankArgs, RerankerRecord};
 use super::translate::{Shortcuts, some_decoder};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, for_each_pair};
@@ -45,7 +45,7 @@ use variant::Variant;
   padir evaluate --model runs/teacher/best test.en test.de --beam 1,5 --outputs teacher-outputs
   padir evaluate --model runs/padir/best dev.en dev.de --lengths 3,5 --length-penalty 1,2,3,4,5    # to choose by
   padir evaluate --model runs/padir/best test.en test.de --length-penalty 3 --fast
-  padir evaluate --model runs/padir/best test.en test.de --judge runs/ar/best --judge-penalty 1.2
+  padir evaluate --model runs/padir/best test.en test.de --rerank runs/ar/best --rerank-penalty 1.2
   padir evaluate --model runs/padir/best dev.en dev.de --also prune.rule=share,prune.share=0.5 --also prune.rule=keep,prune.most=1    # what they cost")]
 pub(crate) struct Evaluate {
     /// The model's directory.
@@ -72,7 +72,7 @@ pub(crate) struct Evaluate {
     decoding: DecodingArgs,
 
     #[command(flatten)]
-    judge: JudgeArgs,
+    rerank: RerankArgs,
 
     #[command(flatten)]
     corpus: CorpusArgs,
@@ -118,16 +118,18 @@ impl Evaluate {
 
     /// Whether there could be a model that decodes like this.
     pub(super) fn check(&self) -> Result<()> {
-        some_decoder(|own| {
-            let variants = self.decoding.variants(own)?;
+        some_decoder(|own, model| {
+            let variants = self.decoding.variants(own, model)?;
             Ok(variants.iter().try_for_each(|variant| variant.decoding.check())?)
         })
     }
 
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let mut translator = self.arithmetic.open(&self.model, console.threads())?;
-        self.judge.appoint(&mut translator, console.threads())?;
-        let variants = self.decoding.variants(translator.decoding())?;
+        translator.set_segmentation(Segmentation::Lines);
+        self.rerank.attach(&mut translator, console.threads())?;
+        let model = abilities_of(translator.config());
+        let variants = self.decoding.variants(translator.decoding(), &model)?;
         // What cannot be done should be known before hours of translating, and which model does it.
         for Variant { decoding, .. } in &variants {
             translator.set_decoding(decoding.clone())?;
@@ -136,7 +138,7 @@ impl Evaluate {
             directory: &self.model,
             files: hash_model(&self.model, self.arithmetic.shortlist)?,
             precision: translator.engine().precision(),
-            judge: self.judge.record(&translator)?,
+            reranker: self.rerank.record(&translator)?,
         };
         let corpora = self.corpus.all()?;
         let mut pairs: Vec<Pair> = Vec::new();
@@ -172,14 +174,14 @@ impl Evaluate {
         pairs: &[Pair],
     ) -> Result<Trial> {
         let lengths = source_lengths(translator.vocabulary(), pairs);
-        let foretells = matches!(translator.decoding(), Decoding::Refine(_));
+        let foretells = translator.decoding().refinement().is_some();
         let mut foretold = Foretold::new(translator.vocabulary(), pairs, foretells);
         let bar = console.progress("translating", pairs.len() as u64);
         let mut texts = vec![String::new(); pairs.len()];
         let mut steps = 0;
         let started = Instant::now();
         for batch in batches(&lengths, self.batch.into()) {
-            let text = |&at: &usize| Text { number: at as u64, text: &pairs[at].source };
+            let text = |&at: &usize| Text::new(at as u64, &pairs[at].source);
             let sources: Vec<Text<'_>> = batch.iter().map(text).collect();
             let translations = translator.translate(&sources, 1, &mut foretold)?;
             for (&at, translation) in batch.iter().zip(&translations) {
@@ -211,7 +213,7 @@ impl Evaluate {
                 "model": { "directory": models.directory, "files": models.files },
                 "precision": models.precision.to_string(),
                 "shortlist": self.arithmetic.shortlist,
-                "judge": models.judge,
+                "reranker": models.reranker,
                 "pairs": all.len(),
                 "texts": texts,
                 "corpus": scores.hash(),
@@ -254,12 +256,12 @@ impl Evaluate {
     }
 }
 
-/// Who translates and who judges, as they were when the work began: a training may put others in their place meanwhile.
+/// The model and its reranker as they were when the work began: a training may replace them meanwhile.
 struct Models<'a> {
     directory: &'a Path,
     files: BTreeMap<&'static str, Sha256>,
     precision: Precision,
-    judge: Option<JudgeRecord>,
+    reranker: Option<RerankerRecord>,
 }
 
 /// What translating a test set gave.

@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
+use padir_decode::Abilities;
 use padir_translate::Decoding;
 
 use super::DecodingArgs;
-use crate::commands::translate::change;
+use crate::commands::translate::{Counts, change};
 
 /// A way to decode, and its name.
 pub(super) struct Variant {
@@ -16,27 +17,14 @@ pub(super) struct Variant {
 
 impl DecodingArgs {
     /// Every combination of what the user listed, on top of the model's own settings.
-    pub(super) fn variants(&self, own: &Decoding) -> Result<Vec<Variant>> {
-        match own {
-            Decoding::Refine(_) if !self.beam.is_empty() => {
-                bail!("--beam is about autoregressive models, and this is a parallel one")
-            }
-            Decoding::Beam(_) | Decoding::Sample(_)
-                if !self.steps.is_empty() || !self.lengths.is_empty() =>
-            {
-                bail!(
-                    "--steps and --lengths are about refinement, and this is an autoregressive model"
-                )
-            }
-            _ => {}
-        }
+    pub(super) fn variants(&self, own: &Decoding, model: &Abilities) -> Result<Vec<Variant>> {
         let mut variants = Vec::new();
         for steps in choices(&self.steps) {
             for lengths in choices(&self.lengths) {
                 for beam in choices(&self.beam) {
-                    let counts = [("steps", steps), ("lengths", lengths), ("num_beams", beam)];
+                    let counts = Counts { steps, lengths, beam };
                     for penalty in choices(&self.length_penalty) {
-                        self.beside(own, counts, penalty, &mut variants)?;
+                        self.beside(own, model, counts, penalty, &mut variants)?;
                     }
                 }
             }
@@ -48,13 +36,14 @@ impl DecodingArgs {
     fn beside(
         &self,
         own: &Decoding,
-        counts: [(&str, Option<usize>); 3],
+        model: &Abilities,
+        counts: Counts,
         penalty: Option<f64>,
         variants: &mut Vec<Variant>,
     ) -> Result<()> {
         let mut set = self.set.clone();
         set.extend(penalty.map(|penalty| format!("length_penalty={penalty}")));
-        let decoding = self.shortcuts.resolve(own, counts, &set)?;
+        let decoding = self.shortcuts.resolve(own, model, counts, &set)?;
         let mut name = name(&decoding);
         if let Some(penalty) = penalty.filter(|_| self.length_penalty.len() > 1) {
             let _ = write!(name, ".penalty{penalty}");
@@ -62,8 +51,7 @@ impl DecodingArgs {
         variants.push(Variant { name: name.clone(), decoding: decoding.clone() });
         for also in &self.also {
             let changes: Vec<String> = also.split(',').map(str::to_owned).collect();
-            let mut decoding = decoding.clone();
-            change(&mut decoding, [("", None); 3], &changes)?;
+            let decoding = change(&decoding, model, Counts::default(), &changes)?;
             variants.push(Variant { name: format!("{name}+{also}"), decoding });
         }
         Ok(())
@@ -80,6 +68,7 @@ fn name(decoding: &Decoding) -> String {
         Decoding::Refine(settings) => {
             format!("steps{}.lengths{}", settings.steps, settings.lengths)
         }
+        Decoding::MaskPredict(how) => format!("mask-predict{}.lengths{}", how.steps, how.lengths),
         Decoding::Beam(beam) => format!("beam{}", beam.num_beams),
         Decoding::Sample(_) => "sample".to_owned(),
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use padir_checkpoint::{CardScore, Checkpoint, GenerationConfig, Method, ModelCard};
+use padir_checkpoint::{CardScore, Checkpoint, ModelCard};
 use padir_translate::Decoding;
 use serde::Deserialize;
 
@@ -33,7 +33,7 @@ pub(super) fn read(
     words: &Path,
     evaluation: Option<&Path>,
     model: &Checkpoint,
-    generation: &GenerationConfig,
+    own: &Decoding,
 ) -> Result<ModelCard> {
     let text =
         fs::read_to_string(words).with_context(|| format!("cannot read {}", words.display()))?;
@@ -46,7 +46,7 @@ pub(super) fn read(
         Some(_) if words.test_set.trim().is_empty() => {
             bail!("{} does not name the test_set of the evaluation", path.display())
         }
-        Some(evaluation) => scores(evaluation, &words.test_set, model, generation)?,
+        Some(evaluation) => scores(evaluation, &words.test_set, model, own)?,
         None => Vec::new(),
     };
     Ok(ModelCard {
@@ -60,12 +60,7 @@ pub(super) fn read(
     })
 }
 
-fn scores(
-    path: &Path,
-    set: &str,
-    model: &Checkpoint,
-    generation: &GenerationConfig,
-) -> Result<Vec<CardScore>> {
+fn scores(path: &Path, set: &str, model: &Checkpoint, own: &Decoding) -> Result<Vec<CardScore>> {
     let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let evaluation: Evaluation = serde_json::from_slice(&text)
         .with_context(|| format!("{} is not an evaluation", path.display()))
@@ -80,7 +75,7 @@ fn scores(
     }
     let how = match &evaluation {
         Evaluation { shortlist: true, .. } => Some("with a shortlist"),
-        Evaluation { judge: Some(_), .. } => Some("with a judge"),
+        Evaluation { reranker: Some(_), .. } => Some("with a reranker"),
         Evaluation { precision, .. } => Some(precision.as_str()).filter(|name| *name != "int8"),
     };
     if let Some(how) = how {
@@ -88,18 +83,11 @@ fn scores(
             "{} was made {how}, as the new model does not compute",
             path.display()
         ))
-        .hint("evaluate with --int8, without --shortlist and without --judge");
+        .hint("evaluate with --int8, without --shortlist and without --rerank");
     }
-    // From left to right the longest translation is the model's, and no setting of a row.
-    let is_causal = matches!(generation.method, Method::Beam(_));
-    if is_causal && generation.max_length != model.generation().max_length {
-        return Err(anyhow!("{} was made with another max_length", path.display()))
-            .hint("evaluate the new model, or leave max_length alone");
-    }
-    let own = Decoding::from(generation);
     // As settings, not as text: what an older evaluation did not know has its default.
     let is_own = |row: &&Row| {
-        serde_json::from_value(row.decoding.clone()).is_ok_and(|found: Decoding| found == own)
+        serde_json::from_value(row.decoding.clone()).is_ok_and(|found: Decoding| found == *own)
     };
     let Row { name, figures, .. } = evaluation
         .rows
@@ -108,7 +96,7 @@ fn scores(
         .ok_or_else(|| anyhow!("{} was not made with the settings of this model", path.display()))
         .hint(format!(
             "it decodes with {}; evaluate that, or change it with --set",
-            serde_json::to_value(&own)?
+            serde_json::to_value(own)?
         ))?;
     let set = format!("{set}, {name}, {}", evaluation.precision);
     let score = |(metric, signature): (&String, &String)| {

@@ -5,14 +5,14 @@ mod card;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use padir_checkpoint::{
-    CARD, Checkpoint, CheckpointWriter, Extras, GenerationConfig, MODEL, Method, ModelCard,
-    SENTENCEPIECE, TOKENIZER,
+    CARD, Checkpoint, CheckpointWriter, Extras, MODEL, ModelCard, SENTENCEPIECE, TOKENIZER,
 };
+use padir_decode::decoding::stored;
 use padir_text::shortlist::SHORTLIST;
-use padir_translate::assign;
-use serde_json::{Value, json};
+use padir_translate::{Decoding, abilities_of, decoding_of};
+use serde_json::json;
 
 use crate::console::Console;
 use crate::hint::WithHint;
@@ -58,13 +58,15 @@ impl Quantize {
         let place = checkpoint.directory();
         let before = size(place)?;
         let (tokenizer, pieces) = (file(place, TOKENIZER)?, file(place, SENTENCEPIECE)?);
-        let generation = self.generation(&checkpoint)?;
+        let decoding = self.decoding(&checkpoint)?;
         let card = match &self.card {
-            Some(words) => card::read(words, self.evaluation.as_deref(), &checkpoint, &generation)?,
+            Some(words) => card::read(words, self.evaluation.as_deref(), &checkpoint, &decoding)?,
             None => ModelCard::default(),
         };
+        let mut generation = checkpoint.generation().keys().clone();
+        stored::write(&decoding, &mut generation);
         let extras = Extras {
-            generation: Some(generation),
+            generation: Some(generation.into()),
             card,
             tokenizer: tokenizer.as_deref(),
             sentencepiece: pieces.as_deref(),
@@ -102,36 +104,12 @@ impl Quantize {
 
 impl Quantize {
     /// How the model decodes, with what the user changed.
-    fn generation(&self, checkpoint: &Checkpoint) -> Result<GenerationConfig> {
-        let own = *checkpoint.generation();
-        let mut json = Value::from(own);
-        for assignment in &self.set {
-            let (key, value) = assignment
-                .split_once('=')
-                .ok_or_else(|| anyhow!("`{assignment}` is not of the form key=value"))?;
-            let place = match (key, own.method) {
-                ("max_length", _) | (_, Method::Beam(_)) => &mut json,
-                (_, Method::Refine(_)) => &mut json["padir"],
-            };
-            let first = key.split('.').next().unwrap_or(key);
-            let fixed = ["pad_token_id", "eos_token_id", "padir"].contains(&first);
-            if fixed || place.get(first).is_none() {
-                return Err(anyhow!("a model keeps no setting `{key}`")).hint(own_settings(own));
-            }
-            assign(place, key, value)?;
-        }
-        Ok(GenerationConfig::from_json(&json.to_string(), checkpoint.config())?)
+    fn decoding(&self, checkpoint: &Checkpoint) -> Result<Decoding> {
+        let model = abilities_of(checkpoint.config());
+        let decoding = decoding_of(checkpoint)?.with_assignments(&self.set, &model)?;
+        decoding.check_for(&model)?;
+        Ok(decoding)
     }
-}
-
-fn own_settings(own: GenerationConfig) -> String {
-    let json = Value::from(own);
-    let settings = json.get("padir").unwrap_or(&json).as_object();
-    let ids = ["max_length", "pad_token_id", "eos_token_id"];
-    let names =
-        settings.into_iter().flat_map(|s| s.keys()).filter(|key| !ids.contains(&key.as_str()));
-    let names: Vec<&str> = std::iter::once("max_length").chain(names.map(String::as_str)).collect();
-    format!("this one has {}", names.join(", "))
 }
 
 /// The content of a file that may be missing.

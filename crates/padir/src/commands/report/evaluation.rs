@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::commands::evaluate::figures::Figures;
-use crate::commands::judge::JudgeRecord;
+use crate::commands::rerank::RerankerRecord;
 
 /// What `padir evaluate --json` prints, as far as it is used.
 #[derive(Serialize, Deserialize)]
@@ -20,7 +20,8 @@ pub(in crate::commands) struct Evaluation {
     pub(in crate::commands) shortlist: bool,
     /// Who ordered the hypotheses, if it was another model.
     #[serde(default)]
-    pub(in crate::commands) judge: Option<JudgeRecord>,
+    #[serde(default, alias = "judge")]
+    pub(in crate::commands) reranker: Option<RerankerRecord>,
     pub(in crate::commands) pairs: usize,
     /// The files' names.
     #[serde(default)]
@@ -60,11 +61,11 @@ impl Evaluation {
         if self.shortlist {
             label.push_str(", shortlist");
         }
-        if let Some(judge) = &self.judge {
-            let (full, alpha) = (judge.model.name(), judge.length_penalty);
+        if let Some(reranker) = &self.reranker {
+            let (full, alpha) = (reranker.model.name(), reranker.length_penalty);
             let name = if is_seeded { without_seed(&full) } else { full };
             // Writing to a string cannot fail.
-            let _ = write!(label, ", judged by {name} with α {alpha}");
+            let _ = write!(label, ", reranked by {name} with α {alpha}");
         }
         (label, is_seeded)
     }

@@ -11,13 +11,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use padir_decode::autoregression::{Beam, Sample};
-use padir_decode::{Event, padir};
+use padir_decode::{Abilities, Event, Method, Order, padir};
 use padir_text::lines::LINE_LIMIT;
-use padir_translate::{Decoding, Place, Text, Translation, Translator, Watcher};
+use padir_translate::{
+    Decoding, Place, Segmentation, Text, Translation, Translator, Watcher, abilities_of,
+};
 
 use super::arithmetic::Arithmetic;
-use super::judge::JudgeArgs;
+use super::rerank::RerankArgs;
 use crate::console::{Console, is_quiet_end};
 use crate::hint::WithHint;
 use sink::Sink;
@@ -27,9 +28,9 @@ use watch::Watch;
 
 /// Translate.
 ///
-/// Texts come from the command line, from files or from stdin, one a line, and leave on stdout, one a line and in
-/// their order; an empty line stays empty. A text that is too long for the model is translated sentence by sentence.
-/// What comes of a text depends on nothing but the text, the model and the settings.
+/// Texts come from the command line, from files or from stdin, one a line. One output line per input line, in order, written
+/// as soon as it is ready; an empty line stays empty. Each sentence of a line is translated by itself, and the white space between them
+/// stays as it is; with --no-split a line is one sentence. A translation depends on nothing but the text, the model and the settings.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir translate --from de --to en \"Guten Morgen!\"
@@ -38,9 +39,9 @@ use watch::Watch;
   padir translate --model runs/en-de/best --file test.en.gz --int8 --steps 2 --lengths 1
   padir translate --model runs/en-de/best --nbest 5 --scores \"Two men are talking.\"
   padir translate --model runs/en-de/best --watch \"Two men are talking.\"
-  padir translate --model runs/en-de/best --judge runs/teacher/best < test.en > test.de
+  padir translate --model runs/en-de/best --rerank runs/teacher/best < test.en > test.de
   padir translate --model runs/teacher/best --sample --nbest 5 --set sampling.temperature=0.7 \"Two men are talking.\"
-  padir translate --model runs/en-de/best --set halt.rule=confident --set halt.min_log_prob=-0.05 < test.en")]
+  padir translate --model runs/en-de/best --set stop.rule=confident --set stop.min_log_prob=-0.05 < test.en")]
 pub(crate) struct Translate {
     /// What to translate; stdin if there is nothing.
     #[arg(value_name = "TEXT", conflicts_with = "files")]
@@ -85,7 +86,7 @@ pub(crate) struct Translate {
     shortcuts: Shortcuts,
 
     #[command(flatten)]
-    judge: JudgeArgs,
+    rerank: RerankArgs,
 
     /// Print the N best translations of each text: number ||| text ||| score.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Output")]
@@ -102,6 +103,10 @@ pub(crate) struct Translate {
     /// Show each text as it is refined, step by step; with --json as `refinement`. A dot is a prediction that was rejected.
     #[arg(long, help_heading = "Output")]
     watch: bool,
+
+    /// Take every line for one sentence: for corpora, whose lines are.
+    #[arg(long)]
+    no_split: bool,
 
     /// Most texts that are translated together. It changes the speed, not the result.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
@@ -125,8 +130,11 @@ impl Translate {
         };
         let mut translator = self.arithmetic.open(&model, console.threads())?;
         translator.set_decoding(self.decoding(&translator)?)?;
-        self.judge.appoint(&mut translator, console.threads())?;
-        if self.watch && !matches!(translator.decoding(), Decoding::Refine(_)) {
+        self.rerank.attach(&mut translator, console.threads())?;
+        if self.no_split {
+            translator.set_segmentation(Segmentation::Lines);
+        }
+        if self.watch && translator.decoding().refinement().is_none() {
             bail!("--watch shows refinement, and this is an autoregressive model");
         }
         let vocabulary = translator.vocabulary();
@@ -134,6 +142,13 @@ impl Translate {
             trace: self.trace.as_deref().map(|path| Trace::create(path, vocabulary)).transpose()?,
             watch: self.watch.then(|| Watch::new(vocabulary)),
         };
+        if let Some(wanted) = self.nbest.map(usize::from)
+            && let Some((found, option)) = too_few(translator.decoding(), wanted)
+        {
+            console.note(format!(
+                "there are at most {found} of the {wanted} best; {option} gives more"
+            ));
+        }
         let mut sink = Sink::new(console, self.nbest.map(usize::from), self.scores);
         if self.texts.is_empty() && self.files.is_empty() && io::stdin().is_terminal() {
             console.note("type a text a line; Ctrl-D ends");
@@ -146,7 +161,7 @@ impl Translate {
         let worked = source.for_each_batch(batch, |lines| {
             let started = Instant::now();
             let texts: Vec<Text<'_>> =
-                lines.iter().map(|Line { number, text }| Text { number: *number, text }).collect();
+                lines.iter().map(|Line { number, text }| Text::new(*number, text)).collect();
             let translations = translator.translate(&texts, most, &mut listener)?;
             count.add(&translations, started.elapsed().as_secs_f64());
             bar.inc(lines.len() as u64);
@@ -171,6 +186,14 @@ impl Translate {
             trace.finish()?;
         }
         worked?;
+        if count.too_long > 0 {
+            let longest = translator.longest_source();
+            let what = if count.too_long == 1 { "sentence was" } else { "sentences were" };
+            console.note(format!(
+                "{} {what} longer than the {longest} tokens that this model translates in one piece, and split: check them",
+                count.too_long
+            ));
+        }
         if count.texts > 1 {
             console.note(count.summary());
         }
@@ -179,27 +202,44 @@ impl Translate {
 
     /// The model's own way of decoding with what the user changed.
     fn decoding(&self, translator: &Translator) -> Result<Decoding> {
-        let counts = [("steps", self.steps), ("lengths", self.lengths), ("num_beams", self.beam)];
+        let counts = Counts { steps: self.steps, lengths: self.lengths, beam: self.beam };
         // As many samples as are shown, unless something else is asked for.
         let samples = self.nbest.filter(|_| self.shortcuts.sample);
         let set: Vec<String> =
             samples.map(|n| format!("samples={n}")).into_iter().chain(self.set.clone()).collect();
-        self.shortcuts.resolve(translator.decoding(), counts, &set)
+        let model = abilities_of(translator.config());
+        self.shortcuts.resolve(translator.decoding(), &model, counts, &set)
     }
+}
+
+/// How many translations of a text a search finds at most, and the option that finds more, if that is fewer than wanted.
+fn too_few(decoding: &Decoding, wanted: usize) -> Option<(usize, &'static str)> {
+    let (found, option) = match decoding {
+        Decoding::Refine(how) => {
+            (how.lengths * how.beam_length * how.parallel_decodes, "--lengths")
+        }
+        Decoding::MaskPredict(how) => (how.lengths, "--lengths"),
+        Decoding::Beam(how) => (how.num_beams, "--beam"),
+        Decoding::Sample(how) => (how.samples, "--set samples="),
+    };
+    (found < wanted).then_some((found, option))
 }
 
 /// Other ways to decode than the model's own.
 #[derive(clap::Args)]
 pub(crate) struct Shortcuts {
-    /// Refine with shortcuts: the first two steps are drafts (in f32 they run through layers of 8 bits), only the first step's best
-    /// candidates compete in the others, after each step only the better half of the hypotheses goes on, and nothing that is certain.
-    /// Costs some quality.
+    /// Refine with shortcuts: the first two steps run at low precision (int8 in an f32 model), only the first step's best candidates
+    /// compete in the others, after each step the better half of the hypotheses goes on, and confident ones stop. Costs some quality.
     #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
     fast: bool,
 
     /// Refine as the paper's program does, also where its text means something else, and without any of our shortcuts.
     #[arg(long, help_heading = "Decoding")]
     exact_paper: bool,
+
+    /// The decoding method: refine or mask-predict for a parallel model, beam or sample for an autoregressive one [default: the model's].
+    #[arg(long, value_name = "NAME", help_heading = "Decoding")]
+    method: Option<Method>,
 
     /// Draw the tokens of an autoregressive model instead of searching: `--set sampling.temperature=0.8`, `sampling.top_k`,
     /// `sampling.top_p`, `seed`. A parallel model draws with `--set temperature=0.8`.
@@ -212,10 +252,14 @@ impl Shortcuts {
     pub(crate) fn resolve(
         &self,
         own: &Decoding,
-        counts: [(&str, Option<usize>); 3],
+        model: &Abilities,
+        counts: Counts,
         set: &[String],
     ) -> Result<Decoding> {
         let mut decoding = own.clone();
+        if let Some(method) = self.method {
+            decoding = change(&decoding, model, Counts::default(), &[format!("method={method}")])?;
+        }
         if self.fast {
             decoding = refined(decoding, "--fast", padir::Settings::fast)?;
         }
@@ -224,16 +268,15 @@ impl Shortcuts {
             decoding = refined(decoding, "--exact-paper", exact)?;
         }
         if self.sample {
-            let Decoding::Beam(_) = decoding else {
+            if model.order == Order::Parallel {
                 bail!(
                     "--sample is about autoregressive models; this one draws with --set temperature=1"
                 );
-            };
-            decoding = Decoding::Sample(Sample::default());
+            }
+            decoding = Decoding::of(Method::Sample, model);
         }
         // Last, so that what contradicts a shortcut is refused instead of forgotten.
-        change(&mut decoding, counts, set)?;
-        Ok(decoding)
+        change(&decoding, model, counts, set)
     }
 }
 
@@ -243,36 +286,68 @@ fn refined(
     option: &str,
     change: impl FnOnce(padir::Settings) -> padir::Settings,
 ) -> Result<Decoding> {
-    let Decoding::Refine(settings) = decoding else {
-        bail!("{option} is about refinement, and this is an autoregressive model");
-    };
-    Ok(Decoding::Refine(Box::new(change(*settings))))
+    match decoding {
+        Decoding::Refine(settings) => Ok(Decoding::Refine(Box::new(change(*settings)))),
+        other => bail!("{option} is about refinement; this model decodes by {}", other.method()),
+    }
+}
+
+/// Settings that have options of their own.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) steps: Option<usize>,
+    pub(crate) lengths: Option<usize>,
+    pub(crate) beam: Option<usize>,
+}
+
+impl Counts {
+    /// As assignments; an option that is for the other kind of model is refused by its name.
+    fn assignments(self, own: &Decoding) -> Result<Vec<String>> {
+        let order = own.method().order();
+        let options = [
+            ("--steps", "steps", self.steps, Order::Parallel, "--beam"),
+            ("--lengths", "lengths", self.lengths, Order::Parallel, "--beam"),
+            ("--beam", "num_beams", self.beam, Order::Autoregressive, "--steps or --lengths"),
+        ];
+        let mut assignments = Vec::new();
+        for (option, key, count, needed, instead) in options {
+            let Some(count) = count else { continue };
+            if needed != order {
+                bail!("{option} is for {needed}, and this is {order}; is {instead} meant?");
+            }
+            assignments.push(format!("{key}={count}"));
+        }
+        Ok(assignments)
+    }
 }
 
 /// Changes the counts that the user gave, and then whatever was set by name.
 pub(crate) fn change(
-    decoding: &mut Decoding,
-    counts: [(&str, Option<usize>); 3],
+    decoding: &Decoding,
+    model: &Abilities,
+    counts: Counts,
     set: &[String],
-) -> Result<()> {
-    let mut changes: Vec<String> = counts
-        .into_iter()
-        .filter_map(|(key, count)| count.map(|count| format!("{key}={count}")))
-        .collect();
-    changes.extend_from_slice(set);
-    let names = serde_json::to_string(&decoding)?;
-    decoding.set_all(&changes).hint(format!("this model decodes with {names}"))
+) -> Result<Decoding> {
+    let changes = [counts.assignments(decoding)?, set.to_vec()].concat();
+    Ok(decoding.with_assignments(&changes, model)?)
 }
 
-/// Whether a way of decoding is one for a parallel model or for one from left to right.
-pub(crate) fn some_decoder(resolve: impl Fn(&Decoding) -> Result<()>) -> Result<()> {
-    let parallel = resolve(&Decoding::Refine(Box::default()));
-    match (parallel, resolve(&Decoding::Beam(Beam::default()))) {
+/// Whether a way of decoding is one for a parallel model or for an autoregressive one.
+pub(crate) fn some_decoder(resolve: impl Fn(&Decoding, &Abilities) -> Result<()>) -> Result<()> {
+    // Whatever a model can have, some have.
+    let parallel = Abilities {
+        mask: true,
+        numbered_masks: true,
+        confidence_head: true,
+        ..Abilities::parallel()
+    };
+    let try_out = |model: &Abilities| resolve(&Decoding::default_for(model), model);
+    match (try_out(&parallel), try_out(&Abilities::autoregressive())) {
         (Err(parallel), Err(causal)) => {
             // Without the hints, which are about a model that is there.
             let (parallel, causal) = (parallel.root_cause(), causal.root_cause());
             bail!(
-                "no model decodes like this. A parallel one: {parallel}. From left to right: {causal}"
+                "no model decodes like this. A parallel one: {parallel}. An autoregressive one: {causal}"
             )
         }
         _ => Ok(()),
@@ -304,6 +379,7 @@ impl Watcher for Listener {
 #[derive(Default)]
 struct Count {
     texts: usize,
+    too_long: usize,
     source: usize,
     target: usize,
     seconds: f64,
@@ -312,6 +388,7 @@ struct Count {
 impl Count {
     fn add(&mut self, translations: &[Translation], seconds: f64) {
         self.texts += translations.len();
+        self.too_long += translations.iter().map(|t| t.too_long).sum::<usize>();
         self.source += translations.iter().map(|t| t.source_tokens).sum::<usize>();
         let best = translations.iter().filter_map(|t| t.alternatives.first());
         self.target += best.map(|best| best.tokens).sum::<usize>();

@@ -9,11 +9,13 @@ use anyhow::Result;
 use padir_base::TokenId;
 use padir_checkpoint::Checkpoint;
 use padir_decode::autoregression::{self, Beam};
-use padir_decode::padir::{self, StopRule, Prune, Sentence};
+use padir_decode::padir::{self, Prune, Sentence, StopRule};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
-use padir_translate::{Decoding, Text, Translator, symbols_of};
+use padir_translate::{
+    Decoding, Segmentation, Text, Translator, abilities_of, decoding_of, symbols_of,
+};
 
 use super::work::{Task, Work};
 use crate::console::Console;
@@ -93,7 +95,7 @@ pub(super) fn all(work: &Work, choices: Choices<'_>, console: &Console) -> Resul
     for precision in [Precision::F32, Precision::Int8] {
         for path in [work.ar(), work.padir()].into_iter().flatten() {
             let model = Arc::new(Model::load(path, precision, work)?);
-            for (label, decoding) in ways(&model, choices) {
+            for (label, decoding) in ways(&model, choices)? {
                 for listed in model.lists(path, choices)? {
                     let label = match listed {
                         Listed::Everything => label.clone(),
@@ -109,20 +111,28 @@ pub(super) fn all(work: &Work, choices: Choices<'_>, console: &Console) -> Resul
 }
 
 /// The ways a model can decode, with their names: as it is scored, but with other beams, steps and lengths.
-fn ways(model: &Model, choices: Choices<'_>) -> Vec<(String, Decoding)> {
-    let own = match Decoding::from(model.checkpoint.generation()) {
-        Decoding::Refine(own) => own,
-        Decoding::Beam(own) => {
-            let way = |num_beams| Decoding::Beam(Beam { num_beams, ..own });
-            return vec![("AR greedy".to_owned(), way(1)), ("AR beam 5".to_owned(), way(5))];
+fn ways(model: &Model, choices: Choices<'_>) -> Result<Vec<(String, Decoding)>> {
+    let abilities = abilities_of(model.checkpoint.config());
+    let own = match decoding_of(&model.checkpoint)? {
+        Decoding::Refine(own) => *own,
+        // Methods are compared as refinement and beam search, whatever a model comes with.
+        Decoding::MaskPredict(_) => {
+            let padir = Decoding::of(Method::Refine, &abilities).refinement();
+            padir.unwrap_or_default()
         }
-        // No model comes with it.
-        Decoding::Sample(_) => return Vec::new(),
+        other => {
+            let own = match other {
+                Decoding::Beam(own) => own,
+                _ => Beam { max_length: other.max_length(), ..Beam::default() },
+            };
+            let way = |num_beams| Decoding::Beam(Beam { num_beams, ..own });
+            return Ok(vec![("AR greedy".to_owned(), way(1)), ("AR beam 5".to_owned(), way(5))]);
+        }
     };
     let mut ways = Vec::new();
     for &steps in choices.steps {
         for &lengths in choices.lengths {
-            let plain = padir::Settings { steps, lengths, ..*own.clone() };
+            let plain = padir::Settings { steps, lengths, ..own.clone() };
             ways.push((format!("PaDIR {steps} × {lengths}"), plain.clone()));
             if lengths > 1 {
                 let fast = plain.fast();
@@ -132,7 +142,7 @@ fn ways(model: &Model, choices: Choices<'_>) -> Vec<(String, Decoding)> {
             }
         }
     }
-    ways.into_iter().map(|(name, how)| (name, Decoding::Refine(Box::new(how)))).collect()
+    Ok(ways.into_iter().map(|(name, how)| (name, Decoding::Refine(Box::new(how)))).collect())
 }
 
 impl Model {
@@ -167,10 +177,9 @@ impl Model {
         let Some(vocabulary) = &self.vocabulary else {
             return Ok(Runner::Fixed(Box::new(self.engine.session(Threads::new(threads)))));
         };
-        let generation = self.checkpoint.generation();
-        let mut translator =
-            Translator::new(self.engine.clone(), Arc::clone(vocabulary), generation, threads);
-        translator.set_decoding(decoding.clone())?;
+        let session = self.engine.session(Threads::new(threads));
+        let mut translator = Translator::new(session, Arc::clone(vocabulary), decoding.clone())?;
+        translator.set_segmentation(Segmentation::Lines);
         if let Listed::Known(shortlist) = listed {
             translator.set_shortlist(Some(Arc::clone(shortlist)));
         }
@@ -189,9 +198,9 @@ impl System {
     ) -> Result<Self> {
         if let (Decoding::Refine(settings), Task::Fixed { .. }) = (&mut decoding, &work.task) {
             // Nothing ends early, and lengths are given.
-            settings.halt = StopRule::Never;
+            settings.stop = StopRule::Never;
             settings.length_share = 1.0;
-            settings.enough = None;
+            settings.early_exit = None;
         }
         let most = console.threads();
         let runner = model.runner(&decoding, &listed, most)?;
@@ -224,7 +233,7 @@ impl System {
     pub(super) fn is_typical(&self, steps: usize) -> bool {
         match &self.decoding {
             Decoding::Refine(how) => how.steps == steps && how.prune != (Prune::Keep { most: 1 }),
-            Decoding::Beam(_) | Decoding::Sample(_) => true,
+            _ => true,
         }
     }
 
@@ -364,7 +373,7 @@ fn decode_fixed(
             autoregression::beam(session, beam, &symbols, &sources, &mut ())?;
             length
         }
-        Decoding::Sample(_) => anyhow::bail!("sampling is not measured"),
+        other => anyhow::bail!("{} is not measured", other.method()),
     };
     Ok((batch.len() * length, steps))
 }
