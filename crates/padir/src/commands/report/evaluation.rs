@@ -18,8 +18,7 @@ pub(in crate::commands) struct Evaluation {
     pub(in crate::commands) model: Model,
     pub(in crate::commands) precision: String,
     pub(in crate::commands) shortlist: bool,
-    /// Who ordered the hypotheses, if it was another model.
-    #[serde(default)]
+    /// The reranker, if there was one.
     #[serde(default, alias = "judge")]
     pub(in crate::commands) reranker: Option<RerankerRecord>,
     pub(in crate::commands) pairs: usize,

@@ -20,7 +20,6 @@ use padir_translate::{
 use super::arithmetic::Arithmetic;
 use super::rerank::RerankArgs;
 use crate::console::{Console, is_quiet_end};
-use crate::hint::WithHint;
 use sink::Sink;
 use source::{Line, Source};
 use trace::Trace;

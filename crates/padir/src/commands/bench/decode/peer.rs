@@ -5,7 +5,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
-use padir_checkpoint::{Checkpoint, Method};
+use padir_checkpoint::Checkpoint;
+use padir_translate::{Decoding, decoding_of};
 use serde_json::{Value, json};
 
 use super::work::{Task, Work};
@@ -23,7 +24,7 @@ pub(super) struct PeerSystem {
 /// Starts the program, finds its best numbers of threads, and warms it up.
 pub(super) fn start(command: &str, model: &Path, work: &Work) -> Result<Vec<PeerSystem>> {
     let checkpoint = Checkpoint::open(model)?;
-    let Method::Beam(own) = checkpoint.generation().method else {
+    let Decoding::Beam(own) = decoding_of(&checkpoint)? else {
         bail!("{} is not autoregressive", model.display());
     };
     let mut peer = Program::start(command, &[model.as_os_str()])?;

@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::Result;
 use padir_base::TokenId;
 use padir_checkpoint::Checkpoint;
+use padir_decode::Method;
 use padir_decode::autoregression::{self, Beam};
 use padir_decode::padir::{self, Prune, Sentence, StopRule};
 use padir_engine::{Engine, Precision, Session, Threads};
@@ -305,7 +306,7 @@ impl System {
         match (&mut self.runner, &work.task) {
             (Runner::Text(translator), Task::Texts(texts)) => {
                 let texts: Vec<Text<'_>> =
-                    batch.iter().map(|&i| Text { number: i as u64, text: &texts[i] }).collect();
+                    batch.iter().map(|&i| Text::new(i as u64, &texts[i])).collect();
                 let translations = translator.translate(&texts, 1, &mut ())?;
                 let best = translations.iter().filter_map(|t| t.alternatives.first());
                 Ok(best.fold((0, 0), |(tokens, steps), alternative| {
