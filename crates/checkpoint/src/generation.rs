@@ -181,6 +181,8 @@ impl GenerationConfig {
         let mut json = Value::from(*self);
         // transformers looks for it here and not in config.json.
         json["decoder_start_token_id"] = json!(config.symbols.start);
+        json["pad_token_id"] = json!(config.symbols.pad);
+        json["eos_token_id"] = json!(config.symbols.eos);
         format!("{json:#}\n")
     }
 
