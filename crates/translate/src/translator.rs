@@ -80,6 +80,10 @@ impl Translator {
         let directory = directory.as_ref();
         let checkpoint = Checkpoint::open(directory)?;
         let config = checkpoint.config();
+        // Decoders know no other end of a sentence yet.
+        if config.symbols.eos != TokenId::EOS {
+            return Err(TranslateError::ForeignEnd(config.symbols.eos));
+        }
         let vocabulary = load_vocabulary(directory, config)?;
         let (ids, known) = (vocabulary.size(), config.symbols.vocab_size);
         if ids > known {
@@ -248,7 +252,7 @@ impl Translator {
             encoder.encode_into(part.text, &mut ids);
             // White space that only the normaliser knows, or characters that it removes.
             if !ids.is_empty() {
-                ids.push(TokenId::EOS);
+                ids.push(self.config().symbols.eos);
                 let place = Place { text: text.number, part: plan.len() };
                 plan.push((part, jobs.add(&ids, place)));
             }
@@ -322,7 +326,7 @@ impl Translator {
         jobs: &[Job],
     ) -> (autoregression::Symbols, Vec<autoregression::Source>) {
         let mut symbols = autoregression::Symbols::new(self.config().symbols.start);
-        symbols.never.push(TokenId::PAD);
+        symbols.never.push(self.config().symbols.pad);
         let source = |(context, job): (usize, &Job)| autoregression::Source {
             number: job.number,
             context,
