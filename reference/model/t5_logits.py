@@ -114,13 +114,14 @@ def write_golden(directory):
     (directory / "outputs.json").write_text(json.dumps(outputs) + "\n")
 
 
-parser = argparse.ArgumentParser()
-parser.add_argument("checkpoint", type=pathlib.Path)
-parser.add_argument("--golden", action="store_true", help="write the goldens there")
-arguments = parser.parse_args()
-torch.set_num_threads(1)
-if arguments.golden:
-    write_golden(arguments.checkpoint)
-else:
-    json.dump(answer(open_model(arguments.checkpoint), json.load(sys.stdin)), sys.stdout)
-    print()
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkpoint", type=pathlib.Path)
+    parser.add_argument("--golden", action="store_true", help="write the goldens there")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    if arguments.golden:
+        write_golden(arguments.checkpoint)
+    else:
+        json.dump(answer(open_model(arguments.checkpoint), json.load(sys.stdin)), sys.stdout)
+        print()

@@ -34,13 +34,6 @@ const LONGEST_CONFIG: u64 = 1 << 24;
 /// How often opening begins anew because the checkpoint was replaced meanwhile.
 const ATTEMPTS: usize = 100;
 
-/// Tensors of other programs that repeat the embedding table.
-const TABLES: [&str; 2] = ["encoder.embed_tokens.weight", "decoder.embed_tokens.weight"];
-/// The output layer, which repeats it too if it is tied.
-const OUTPUT: &str = "lm_head.weight";
-/// A tensor the first T5 checkpoints carried along without using it.
-const UNUSED: &str = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
-
 /// A model on disk.
 #[derive(Debug)]
 pub struct Checkpoint {
@@ -199,21 +192,17 @@ fn other_weights(directory: &Path) -> Option<&'static str> {
 
 /// The file holds the parameters of the model and, besides, nothing but known repetitions.
 fn check_inventory(tensors: &TensorFile, config: &ModelConfig) -> Result<(), TensorError> {
-    let parameters = config.parameters();
-    let mut expected: HashMap<&str, &[usize]> =
-        parameters.iter().map(|p| (p.name.as_str(), p.shape.as_slice())).collect();
-    let missing = |p: &&Parameter| tensors.info(&p.name).is_none();
+    let layers = config.layers();
+    let parameters = layers.parameters();
+    let repetitions = layers.repetitions.iter().map(|(name, shape)| (name.as_str(), &shape[..]));
+    let mut expected: HashMap<&str, &[usize]> = repetitions
+        .chain(parameters.iter().map(|p| (p.name.as_str(), p.shape.as_slice())))
+        .collect();
+    let missing = |p: &&&Parameter| tensors.info(&p.name).is_none();
     let missing = parameters.iter().filter(missing).map(|p| p.name.as_str());
     if let Some((names, count)) = first_few(missing) {
         return Err(tensors.error(TensorFault::Missing { names, count }));
     }
-    let table = [config.symbols.vocab_size, config.d_model];
-    let bias = [config.relative_bias.num_buckets, config.num_heads];
-    for name in TABLES {
-        expected.insert(name, &table);
-    }
-    expected.entry(OUTPUT).or_insert(&table);
-    expected.insert(UNUSED, &bias);
     // Matrices in 8 bits have a scale for each row.
     let scales: Vec<(String, [usize; 1])> = parameters
         .iter()

@@ -68,7 +68,9 @@ impl CheckpointError {
         match self {
             Self::NotACheckpoint { .. } | Self::Read { .. } => "give the directory of a checkpoint",
             Self::TooLong { .. } => "the file is damaged; copy it again",
-            Self::Config { .. } => "config.json must be that of a T5.1.0 or of a padir model",
+            Self::Config { .. } => {
+                "config.json must be that of a T5.1.0, a Marian or a padir model"
+            }
             Self::Tensors(error) => error.fault.hint(),
             Self::Write { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
                 "give the directory of a checkpoint, or one that does not exist yet"

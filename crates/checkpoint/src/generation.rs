@@ -3,7 +3,6 @@
 //! This crate keeps the file. What its keys mean, which are allowed and what they default to is known to whoever decodes:
 //! `padir_decode::decoding::stored` reads and writes them. Ids of special tokens are added here, where `transformers` looks for them.
 
-use padir_base::TokenId;
 use serde_json::{Map, Value, json};
 
 use crate::config::{ConfigError, ModelConfig};
@@ -40,10 +39,10 @@ impl GenerationConfig {
     /// The content of the file of a model, with the ids of its special tokens.
     pub fn to_json(&self, config: &ModelConfig) -> String {
         let mut keys = self.keys.clone();
-        keys.insert("pad_token_id".to_owned(), json!(TokenId::PAD));
-        keys.insert("eos_token_id".to_owned(), json!(TokenId::EOS));
+        keys.insert("pad_token_id".to_owned(), json!(config.symbols.pad));
+        keys.insert("eos_token_id".to_owned(), json!(config.symbols.eos));
         // transformers looks for it here and not in config.json.
-        keys.insert("decoder_start_token_id".to_owned(), json!(config.symbols.start));
+keys.insert("decoder_start_token_id".to_owned(), json!(config.symbols.start));
         format!("{:#}\n", Value::Object(keys))
     }
 }

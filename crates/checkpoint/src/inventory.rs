@@ -1,6 +1,6 @@
-//! The parameters of a model: names, shapes and initial laws.
+//! The parameters of a model: names, shapes and initial laws, as its [layers](crate::layers) list them.
 //!
-//! Names are those of public T5 checkpoints. A linear layer y = W·x is stored as W, [out, in].
+//! Names are those of public T5 or Marian checkpoints. A linear layer y = W·x is stored as W, [out, in].
 //! What T5 does not have is named after its neighbours:
 //!
 //! | name | shape | when |
@@ -17,7 +17,7 @@
 
 use padir_base::random::{Purpose, Seed, Stream};
 
-use crate::config::{LengthPredictor, ModelConfig};
+use crate::config::ModelConfig;
 use crate::normal;
 
 /// A tensor of a model.
@@ -29,6 +29,8 @@ pub struct Parameter {
     pub shape: Vec<usize>,
     /// What it is before training.
     pub init: Init,
+    /// Whether quantising keeps it in 8 bits: matrices of linear layers and tables of tokens.
+    pub int8: bool,
 }
 
 /// The law of an initial parameter.
@@ -43,6 +45,8 @@ pub struct Parameter {
 /// | k, v, wi, relative bias, untied output | d^−½ |
 /// | o | (h·k)^−½ |
 /// | wo | f^−½ |
+///
+/// Marian draws all matrices and tables with one deviation, `init_std`.
 ///
 /// The untied output follows T5X; `transformers` would draw it with deviation 1, and logits
 /// with √d.
@@ -60,6 +64,26 @@ pub enum Init {
 }
 
 impl Parameter {
+    /// The matrix of a linear layer, with normal entries.
+    pub(crate) fn matrix(name: String, shape: [usize; 2], std: f64) -> Self {
+        Self { name, shape: shape.to_vec(), init: Init::Normal { std }, int8: true }
+    }
+
+    /// A table that is looked up rather than multiplied, or so small that 8 bits gain nothing.
+    pub(crate) fn table(name: String, shape: [usize; 2], std: f64) -> Self {
+        Self { int8: false, ..Self::matrix(name, shape, std) }
+    }
+
+    /// A vector.
+    pub(crate) fn vector(name: String, len: usize, init: Init) -> Self {
+        Self { name, shape: vec![len], init, int8: false }
+    }
+
+    /// The same, kept in 8 bits when quantised.
+    pub(crate) fn int8(self) -> Self {
+        Self { int8: true, ..self }
+    }
+
     /// How many numbers it holds.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
@@ -96,12 +120,7 @@ impl Init {
 impl ModelConfig {
     /// All parameters of a valid model, in their order.
     pub fn parameters(&self) -> Vec<Parameter> {
-        let mut list = List { config: self, parameters: Vec::new() };
-        list.table("shared.weight", self.symbols.vocab_size);
-        list.encoder();
-        list.decoder();
-        list.output();
-        list.parameters
+        self.layers().parameters().into_iter().cloned().collect()
     }
 
     /// The names of all parameters with their first values under a seed, one at a time.
@@ -118,140 +137,22 @@ impl ModelConfig {
         u64::try_from(self.exact_parameter_count()).unwrap_or(u64::MAX)
     }
 
-    /// By formula, for any sizes whatever: nothing is allocated, and beyond 2¹²⁸ it saturates.
+    /// For any sizes whatever: beyond 2¹²⁸ it saturates. All blocks of a stack but the first hold as many, so it is enough to describe
+    /// models of one and two blocks: nothing is allocated that grows with a number of the configuration.
     pub(crate) fn exact_parameter_count(&self) -> u128 {
-        let times = |a: usize, b: usize| (a as u128).saturating_mul(b as u128);
-        let d = self.d_model as u128;
-        let inner = times(self.num_heads, self.d_kv);
-        let attention = d.saturating_mul(inner).saturating_mul(4).saturating_add(d);
-        let feed_forward = times(self.d_model, self.d_ff).saturating_mul(2).saturating_add(d);
-        let stack = |layers: usize, attentions: u128| {
-            let layer = attention.saturating_mul(attentions).saturating_add(feed_forward);
-            let bias = times(self.relative_bias.num_buckets, self.num_heads);
-            layer.saturating_mul(layers as u128).saturating_add(bias).saturating_add(d)
+        let count = |num_layers: usize, num_decoder_layers: usize| {
+            let config = Self { num_layers, num_decoder_layers, ..self.clone() };
+            let product =
+                |p: &Parameter| p.shape.iter().fold(1, |n: u128, &x| n.saturating_mul(x as u128));
+            config.layers().parameters().into_iter().map(product).fold(0, u128::saturating_add)
         };
-        let positional = self.parallel().is_some_and(|parallel| parallel.positional_attention);
-        let tables = if self.tie_word_embeddings { 1 } else { 2 };
-        let parts = [
-            times(self.symbols.vocab_size, self.d_model).saturating_mul(tables),
-            stack(self.num_layers, 1),
-            stack(self.num_decoder_layers, if positional { 3 } else { 2 }),
-            self.parallel().map_or(0, |parallel| {
-                let positions = if parallel.has_positions() { parallel.max_positions } else { 0 };
-                let lengths = match parallel.length {
-                    LengthPredictor::Affine => 2,
-                    other => times(other.classes().unwrap_or(0), self.d_model),
-                };
-                let rejecter = if parallel.rejecter { times(2, self.d_model) } else { 0 };
-                times(positions, self.d_model).saturating_add(lengths).saturating_add(rejecter)
-            }),
-        ];
-        parts.into_iter().fold(0, u128::saturating_add)
-    }
-}
-
-/// An inventory being written.
-struct List<'a> {
-    config: &'a ModelConfig,
-    parameters: Vec<Parameter>,
-}
-
-impl List<'_> {
-    fn encoder(&mut self) {
-        for i in 0..self.config.num_layers {
-            let block = format!("encoder.block.{i}.layer");
-            self.attention(&format!("{block}.0"), "SelfAttention");
-            self.relative_bias(&block, i);
-            self.feed_forward(&format!("{block}.1"));
-        }
-        self.norm("encoder.final_layer_norm.weight".to_owned());
-    }
-
-    fn decoder(&mut self) {
-        let parallel = self.config.parallel();
-        if let Some(parallel) = parallel.filter(|parallel| parallel.has_positions()) {
-            self.table("decoder.position_embedding.weight", parallel.max_positions);
-        }
-        for i in 0..self.config.num_decoder_layers {
-            let block = format!("decoder.block.{i}.layer");
-            self.attention(&format!("{block}.0"), "SelfAttention");
-            self.relative_bias(&block, i);
-            if parallel.is_some_and(|parallel| parallel.positional_attention) {
-                self.attention(&format!("decoder.block.{i}.positional"), "PositionalAttention");
-            }
-            self.attention(&format!("{block}.1"), "EncDecAttention");
-            self.feed_forward(&format!("{block}.2"));
-        }
-        self.norm("decoder.final_layer_norm.weight".to_owned());
-    }
-
-    fn output(&mut self) {
-        let config = self.config;
-        if !config.tie_word_embeddings {
-            let shape = [config.symbols.vocab_size, config.d_model];
-            self.linear("lm_head.weight".to_owned(), shape, config.d_model as f64);
-        }
-        match config.parallel().map(|parallel| parallel.length) {
-            Some(LengthPredictor::Affine) => {
-                self.add("length_predictor.weight".to_owned(), vec![1], Init::Ones);
-                self.add("length_predictor.bias".to_owned(), vec![1], Init::Zeros);
-            }
-            Some(predictor) => {
-                if let Some(classes) = predictor.classes() {
-                    self.table("length_predictor.weight", classes);
-                }
-            }
-            None => {}
-        }
-        if config.parallel().is_some_and(|parallel| parallel.rejecter) {
-            self.linear("rejecter.weight".to_owned(), [2, config.d_model], config.d_model as f64);
-        }
-    }
-
-    fn attention(&mut self, layer: &str, kind: &str) {
-        let config = self.config;
-        let (d, inner) = (config.d_model, config.inner_width());
-        let folded = d as f64 * config.d_kv as f64;
-        self.linear(format!("{layer}.{kind}.q.weight"), [inner, d], folded);
-        self.linear(format!("{layer}.{kind}.k.weight"), [inner, d], d as f64);
-        self.linear(format!("{layer}.{kind}.v.weight"), [inner, d], d as f64);
-        self.linear(format!("{layer}.{kind}.o.weight"), [d, inner], inner as f64);
-        self.norm(format!("{layer}.layer_norm.weight"));
-    }
-
-    /// Only the first block of a stack has the table; the others use it.
-    fn relative_bias(&mut self, block: &str, i: usize) {
-        if i == 0 {
-            let shape = [self.config.relative_bias.num_buckets, self.config.num_heads];
-            let name = format!("{block}.0.SelfAttention.relative_attention_bias.weight");
-            self.linear(name, shape, self.config.d_model as f64);
-        }
-    }
-
-    fn feed_forward(&mut self, layer: &str) {
-        let (d, f) = (self.config.d_model, self.config.d_ff);
-        self.linear(format!("{layer}.DenseReluDense.wi.weight"), [f, d], d as f64);
-        self.linear(format!("{layer}.DenseReluDense.wo.weight"), [d, f], f as f64);
-        self.norm(format!("{layer}.layer_norm.weight"));
-    }
-
-    fn norm(&mut self, name: String) {
-        self.add(name, vec![self.config.d_model], Init::Ones);
-    }
-
-    /// A table of d-dimensional rows.
-    fn table(&mut self, name: &str, rows: usize) {
-        self.linear(name.to_owned(), [rows, self.config.d_model], 1.0);
-    }
-
-    /// A matrix whose entries have the variance `factor`² / `fan`.
-    fn linear(&mut self, name: String, shape: [usize; 2], fan: f64) {
-        let std = self.config.initializer_factor / fan.sqrt();
-        self.add(name, shape.to_vec(), Init::Normal { std });
-    }
-
-    fn add(&mut self, name: String, shape: Vec<usize>, init: Init) {
-        self.parameters.push(Parameter { name, shape, init });
+        let least = count(1, 1);
+        let more = |layers: usize, two: u128| {
+            (layers.saturating_sub(1) as u128).saturating_mul(two.saturating_sub(least))
+        };
+        least
+            .saturating_add(more(self.num_layers, count(2, 1)))
+            .saturating_add(more(self.num_decoder_layers, count(1, 2)))
     }
 }
 
@@ -260,7 +161,9 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::config::{Decoder, DecoderKind, InitialTokens, ParallelDecoder, Preset};
+    use crate::config::{
+        Decoder, DecoderKind, InitialTokens, LengthPredictor, ParallelDecoder, Preset,
+    };
 
     fn every_kind() -> Vec<ModelConfig> {
         let mut configs = Vec::new();

@@ -27,6 +27,11 @@ impl Keys {
         }
     }
 
+    /// Whether an unread value is this text.
+    pub(crate) fn says(&self, key: &str, text: &str) -> bool {
+        self.unread.get(key).and_then(Value::as_str) == Some(text)
+    }
+
     /// A value that must be there.
     pub(crate) fn take<T: DeserializeOwned>(
         &mut self,

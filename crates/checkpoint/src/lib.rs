@@ -1,11 +1,13 @@
 //! A model on disk: its shape, its parameters' names, its files.
 //!
-//! [`ModelConfig`] is the shape of a network and what its symbols mean; [`inventory`] lists the
-//! parameters that follow from it, each with its name, shape and initial law. Trainer and engine
-//! both build on these two, so a name or a shape is written down once.
+//! [`ModelConfig`] is the shape of a network and what its symbols mean; [`layers`] describes the
+//! layers that follow from it, and [`inventory`] lists their parameters, each with its name, shape
+//! and initial law. Trainer and engine build on these, so names, shapes and wiring are written down
+//! once.
 //!
 //! [`Checkpoint`] reads a directory with such a model and [`save`] writes one, in the format of
-//! public T5 checkpoints: the autoregressive twin opens unchanged wherever T5 does. What only
+//! public T5 checkpoints: the autoregressive twin opens unchanged wherever T5 does. Marian models
+//! (OPUS-MT) are read and written in the format of `transformers`. What only
 //! padir knows stands beside it, under names of its own. `docs/checkpoints.md` describes the files.
 //!
 //! ```
@@ -31,6 +33,7 @@ mod error;
 mod generation;
 pub mod inventory;
 mod keys;
+pub mod layers;
 mod normal;
 mod quantise;
 mod save;
@@ -40,8 +43,8 @@ pub mod tensors;
 pub use card::{CardScore, ModelCard};
 pub use checkpoint::{CARD, CONFIG, Checkpoint, GENERATION, MODEL, SENTENCEPIECE, TOKENIZER};
 pub use config::{
-    ConfigError, ConfigProblem, Decoder, DecoderKind, InitialTokens, LengthPredictor, ModelConfig,
-    ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
+    ConfigError, ConfigProblem, Decoder, DecoderKind, Family, InitialTokens, LengthPredictor,
+    Marian, ModelConfig, ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
 };
 pub use error::CheckpointError;
 pub use generation::GenerationConfig;

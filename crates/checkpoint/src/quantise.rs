@@ -7,13 +7,9 @@ use padir_base::byte::Scale;
 use crate::inventory::Parameter;
 use crate::tensors::{Announced, Dtype, scale_of};
 
-/// Tables that are looked up rather than multiplied, and so small that nothing is gained.
-const KEPT: [&str; 4] =
-    ["relative_attention_bias", "position_embedding", "length_predictor", "rejecter"];
-
 /// Whether a parameter is kept in 8 bits.
 pub(crate) fn applies_to(parameter: &Parameter) -> bool {
-    parameter.shape.len() == 2 && !KEPT.iter().any(|kept| parameter.name.contains(kept))
+    parameter.int8
 }
 
 /// The tensors that a parameter becomes.

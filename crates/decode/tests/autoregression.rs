@@ -226,7 +226,7 @@ fn what_is_forbidden_is_not_said() {
         assert!(hypothesis.tokens.iter().all(|t| !never.contains(t)));
     }
     let all = (0..6).map(TokenId).collect();
-    let mute = Symbols { start: START, never: all };
+    let mute = Symbols { never: all, ..Symbols::new(START) };
     let error = greedy(&mut model.clone(), &mute, &sources, &mut ()).unwrap_err();
     assert!(matches!(error, DecodeError::Chance(ChanceError::NoCandidate(0))));
 }

@@ -1,4 +1,4 @@
-//! The causal decoder: rows that grow token by token, over a cache of keys and values.
+//! The causal decoder: rows that grow token by token, over a KV cache.
 //!
 //! The cache is append-only: each token of each row takes a slot, and a row is the list of its slots. A beam that reorders its
 //! rows copies lists of numbers, never keys or values. 8·inner·layers bytes per token.
@@ -11,15 +11,16 @@ use padir_kernels::packed::attention::{Bias, Span};
 use padir_kernels::packed::cached::Cached;
 use padir_kernels::packed::grow;
 
+use crate::cross_kv::CrossKv;
 use crate::engine::Inner;
 use crate::error::EngineError;
 use crate::layers::{Rows, Work};
-use crate::memory::Memory;
-use crate::session::{Session, embed};
+use crate::session::Session;
+use crate::weights::Heads;
 
 /// The rows that grow, and what is cached for them.
 #[derive(Debug, Default)]
-pub(crate) struct Growth {
+pub(crate) struct KvCache {
     /// The context of each row.
     contexts: Vec<usize>,
     /// The slots of each row, row after row.
@@ -39,7 +40,7 @@ pub(crate) struct Growth {
 
 const NOTHING: Candidate = Candidate { token: TokenId::PAD, log_prob: f64::NEG_INFINITY };
 
-impl Growth {
+impl KvCache {
     /// Forgets all rows.
     pub(crate) fn clear(&mut self) {
         self.contexts.clear();
@@ -51,7 +52,7 @@ impl Growth {
     fn extend(
         &mut self,
         engine: &Inner,
-        memory: &Memory,
+        cross_kv: &CrossKv,
         rows: &[Advance],
     ) -> Result<(), EngineError> {
         let count = self.contexts.len();
@@ -61,6 +62,7 @@ impl Growth {
                 return Err(EngineError::Parent { parent: row.parent, rows: count });
             }
         }
+        engine.check_target_length(self.steps + 1)?;
         let limit = u32::MAX as usize;
         if self.taken + rows.len() > limit {
             return Err(EngineError::TooLong { length: self.taken + rows.len(), limit });
@@ -80,16 +82,16 @@ impl Growth {
         self.steps += 1;
         self.taken += rows.len();
         self.caches.resize_with(engine.weights.decoder.blocks.len(), Vec::new);
-        self.group(memory);
+        self.group(cross_kv);
         Ok(())
     }
 
     /// Neighbours that share a context look at it together.
-    fn group(&mut self, memory: &Memory) {
+    fn group(&mut self, cross_kv: &CrossKv) {
         self.spans.clear();
         let mut from = 0;
         for rows in self.contexts.chunk_by(|a, b| a == b) {
-            self.spans.push(memory.span(rows[0], from..from + rows.len()));
+            self.spans.push(cross_kv.span(rows[0], from..from + rows.len()));
             from += rows.len();
         }
     }
@@ -104,9 +106,9 @@ impl Continuer for Session {
 
     fn begin(&mut self, contexts: &[usize]) -> Result<(), EngineError> {
         self.engine.inner.check_decoder(DecoderKind::Causal)?;
-        contexts.iter().try_for_each(|&context| self.memory.check(context))?;
-        self.growth.clear();
-        self.growth.contexts.extend_from_slice(contexts);
+        contexts.iter().try_for_each(|&context| self.cross_kv.check(context))?;
+        self.kv_cache.clear();
+        self.kv_cache.contexts.extend_from_slice(contexts);
         Ok(())
     }
 
@@ -116,22 +118,27 @@ impl Continuer for Session {
         depth: usize,
         answers: &mut Vec<Candidate>,
     ) -> Result<(), EngineError> {
-        let Self { engine, work, memory, growth, x, decoder_bias, shortlists, .. } = self;
+        let Self {
+            engine, work, cross_kv, kv_cache, x, decoder_bias, sinusoids, shortlists, ..
+        } = self;
         let engine = &*engine.inner;
         engine.check_decoder(DecoderKind::Causal)?;
         engine.check_depth(depth)?;
-        growth.extend(engine, memory, rows)?;
+        kv_cache.extend(engine, cross_kv, rows)?;
         answers.clear();
         answers.resize(rows.len() * depth, NOTHING);
         if rows.is_empty() {
             return Ok(());
         }
         let stack = &engine.weights.decoder;
-        let bias = stack.bias.spread(decoder_bias, growth.steps);
+        let bias = stack.relative_bias.as_ref();
+        let bias = bias.map(|bias| bias.spread(decoder_bias, kv_cache.steps));
         let x = grow(x, rows.len() * engine.config.d_model);
-        step(engine, work, memory, growth, bias, x);
-        work.normalise(x, &stack.norm, engine.epsilon());
-        let context = |row: usize| growth.contexts[row];
+        let position = kv_cache.steps as u32 - 1;
+        engine.embed_target(&kv_cache.tokens, std::iter::repeat(position), sinusoids, x);
+        step(engine, work, cross_kv, kv_cache, bias, x);
+        work.normalise(stack.final_norm.as_ref(), x);
+        let context = |row: usize| kv_cache.contexts[row];
         shortlists.answer(engine, work, false, rows.len(), context, depth, answers);
         Ok(())
     }
@@ -141,38 +148,39 @@ impl Continuer for Session {
 fn step(
     engine: &Inner,
     work: &mut Work,
-    memory: &Memory,
-    growth: &mut Growth,
-    bias: Bias<'_>,
+    cross_kv: &CrossKv,
+    kv_cache: &mut KvCache,
+    bias: Option<Bias<'_>>,
     x: &mut [f32],
 ) {
-    let (heads, width) = (engine.config.num_heads, engine.config.d_kv);
-    let inner = heads * width;
-    let count = growth.contexts.len();
-    let first = growth.taken - count;
-    embed(engine, &growth.tokens, x);
-    let layers = engine.weights.decoder.blocks.iter().zip(&mut growth.caches).zip(&memory.layers);
-    for ((block, cache), kept) in layers {
-        work.project(engine, &block.own, 0..3 * inner, x);
-        let cache = grow(cache, growth.taken * 2 * inner);
+    let count = kv_cache.contexts.len();
+    let first = kv_cache.taken - count;
+    let blocks = &engine.weights.decoder.blocks;
+    for ((block, cache), kv) in blocks.iter().zip(&mut kv_cache.caches).zip(&cross_kv.layers) {
+        let self_attn = &block.self_attn;
+        let Heads { count: heads, width } = self_attn.heads;
+        let inner = heads * width;
+        work.project(self_attn, 0..3 * inner, x);
+        let cache = grow(cache, kv_cache.taken * 2 * inner);
         let slots = cache[first * 2 * inner..].chunks_exact_mut(2 * inner);
-        for (slot, wide) in slots.zip(work.wide.chunks_exact(3 * inner)) {
-            slot.copy_from_slice(&wide[inner..]);
+        for (slot, qkv) in slots.zip(work.qkv.chunks_exact(3 * inner)) {
+            slot.copy_from_slice(&qkv[inner..]);
         }
         let plan = Cached {
             heads,
             width,
-            queries: &work.wide,
+            queries: &work.qkv,
             query_stride: 3 * inner,
-            slots: &growth.slots,
-            count: growth.steps,
+            slots: &kv_cache.slots,
+            count: kv_cache.steps,
             cache,
-            bias,
+            bias: bias.filter(|_| self_attn.relative_bias),
         };
         plan.run(&work.tools, grow(&mut work.context, count * inner));
-        work.add_context(&block.own.o, x);
-        let rows = Rows { spans: &growth.spans, positions: &[] };
-        work.attend_memory(engine, &block.memory, rows, &kept.panels, &kept.values, x);
-        work.feed(engine, &block.feed, x);
+        work.add_context(&self_attn.o, x);
+        work.leave(&self_attn.norm, self_attn.place, x);
+        let rows = Rows { spans: &kv_cache.spans, positions: &[] };
+        work.cross_attn(engine, &block.cross_attn, rows, kv, x);
+        work.feed_forward(&block.ffn, x);
     }
 }

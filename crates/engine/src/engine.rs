@@ -3,13 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
+use padir_checkpoint::layers::{self, Sublayer, Wiring};
 use padir_checkpoint::{Checkpoint, DecoderKind, ModelConfig};
+use padir_kernels::packed::best::OutputLayer;
 use padir_kernels::packed::{Isa, Packed, Threads};
 
 use crate::error::EngineError;
-use crate::positional::Known;
+use crate::load::Loader;
+use crate::positional::{Known, Positional};
 use crate::session::Session;
-use crate::weights::{Loader, Weights};
+use crate::weights::Weights;
 
 /// How weights are kept and multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +51,8 @@ pub struct Engine {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub config: ModelConfig,
+    /// The layers that follow from it.
+    pub layers: layers::Network,
     pub precision: Precision,
     pub isa: Isa,
     pub weights: Weights,
@@ -56,10 +61,10 @@ pub(crate) struct Inner {
 
 impl Engine {
     /// Packs the weights of a checkpoint, for the processor that is found. Costs about one pass over them, and over
-    /// those of a parallel decoder's layers in f32 another one: drafts read them in 8 bits.
+    /// those of a parallel decoder's layers in f32 another one: low-precision steps read them in int8.
     ///
     /// # Errors
-    /// If weights cannot be read, or cannot be kept in this precision.
+    /// If a layer cannot be computed yet, or weights cannot be read or kept in this precision.
     pub fn load(checkpoint: &Checkpoint, precision: Precision) -> Result<Self, EngineError> {
         Self::load_for(checkpoint, precision, Isa::detect())
     }
@@ -73,11 +78,12 @@ impl Engine {
         precision: Precision,
         isa: Isa,
     ) -> Result<Self, EngineError> {
-        let weights = Loader { checkpoint, precision, isa }.weights()?;
         let config = checkpoint.config().clone();
-        let positional = config.parallel().filter(|parallel| parallel.positional_attention);
-        let known = Known::new(positional.map_or(0, |parallel| parallel.max_positions));
-        Ok(Self { inner: Arc::new(Inner { config, precision, isa, weights, known }) })
+        let layers = config.layers();
+        let weights = Loader { checkpoint, layers: &layers, precision, isa }.weights()?;
+        let positional = weights.decoder.blocks.first().and_then(|block| block.positional.as_ref());
+        let known = Known::new(positional.map_or(0, Positional::longest));
+        Ok(Self { inner: Arc::new(Inner { config, layers, precision, isa, weights, known }) })
     }
 
     /// The model's shape.
@@ -103,17 +109,15 @@ impl Engine {
     /// Weights that a step of the decoder multiplies, and how they are kept: those of its layers, then those of the output layer,
     /// of which in f32 too nearly all are read in 8 bits. Embeddings are looked up, and what depends on positions alone is known.
     pub fn decoder_weights(&self) -> [(usize, Precision); 2] {
-        let config = self.config();
-        let (d, inner) = (config.d_model, config.inner_width());
-        let positional = config.parallel().is_some_and(|p| p.positional_attention);
-        // q, k, v, o; q and o over the source; v and o by position.
-        let attention = d * inner * (4 + 2 + if positional { 2 } else { 0 });
-        let layers = config.num_decoder_layers * (attention + 2 * d * config.d_ff);
-        let output = match self.inner.head().0 {
+        let decoder = self.inner.layers.decoder.as_ref();
+        let sublayers = decoder.iter().flat_map(|decoder| decoder.stack.sublayers());
+        let layers = sublayers.map(multiplied).sum();
+        let table = self.inner.output().weight;
+        let output = match table {
             Packed::Single(_) => Precision::F32,
             Packed::Byte(_) | Packed::Screened(_) => Precision::Int8,
         };
-        [(layers, self.precision()), (d * config.symbols.vocab_size, output)]
+        [(layers, self.precision()), (table.inputs() * table.outputs(), output)]
     }
 
     /// Somebody who translates with this model, with buffers of their own.
@@ -123,29 +127,26 @@ impl Engine {
 }
 
 impl Inner {
-    pub(crate) fn epsilon(&self) -> f32 {
-        self.config.layer_norm_epsilon as f32
+    /// The output layer.
+    pub(crate) fn output(&self) -> OutputLayer<'_> {
+        let weight = self.weights.output.as_ref().unwrap_or_else(|| self.weights.target_tokens());
+        let scale = self.layers.output.as_ref().map_or(1.0, |output| output.scale);
+        OutputLayer { weight, bias: &self.weights.output_bias, scale }
     }
 
-    /// The output layer and what its products are multiplied by.
-    pub(crate) fn head(&self) -> (&Packed, f32) {
-        match &self.weights.head {
-            Some(head) => (head, 1.0),
-            None => (&self.weights.table, 1.0 / (self.config.d_model as f32).sqrt()),
-        }
-    }
-
+    /// Tokens of the target.
     pub(crate) fn vocabulary(&self) -> usize {
         self.config.symbols.vocab_size
     }
 
+    /// Refuses a token that the target does not have.
     pub(crate) fn check_token(&self, token: u32) -> Result<(), EngineError> {
-        let vocabulary = self.vocabulary();
-        if (token as usize) < vocabulary {
-            Ok(())
-        } else {
-            Err(EngineError::Token { token, vocabulary })
-        }
+        check_token(token, self.vocabulary())
+    }
+
+    /// Refuses a token that the source does not have.
+    pub(crate) fn check_source_token(&self, token: u32) -> Result<(), EngineError> {
+        check_token(token, self.layers.embeddings.vocabulary())
     }
 
     pub(crate) fn check_depth(&self, depth: usize) -> Result<(), EngineError> {
@@ -157,4 +158,25 @@ impl Inner {
         let found = self.config.decoder_kind();
         if found == wanted { Ok(()) } else { Err(EngineError::Decoder { wanted, found }) }
     }
+}
+
+fn check_token(token: u32, vocabulary: usize) -> Result<(), EngineError> {
+    if (token as usize) < vocabulary {
+        Ok(())
+    } else {
+        Err(EngineError::Token { token, vocabulary })
+    }
+}
+
+/// Weights that a step multiplies in a sublayer of the decoder.
+fn multiplied(sublayer: &Sublayer) -> usize {
+    let linears = match sublayer {
+        Sublayer::FeedForward(ffn) => vec![&ffn.inner, &ffn.outer],
+        Sublayer::Attention(layer) => match layer.wiring() {
+            Some(Wiring::CrossAttention) => vec![&layer.q, &layer.o],
+            Some(Wiring::Positional) => vec![&layer.v, &layer.o],
+            Some(Wiring::SelfAttention) | None => vec![&layer.q, &layer.k, &layer.v, &layer.o],
+        },
+    };
+    linears.into_iter().map(|linear| linear.weight.len()).sum()
 }

@@ -1,5 +1,6 @@
 //! What can go wrong with an engine.
 
+use padir_checkpoint::layers::Unsupported;
 use padir_checkpoint::{CheckpointError, DecoderKind};
 use thiserror::Error;
 
@@ -9,6 +10,9 @@ pub enum EngineError {
     /// The weights cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The layers are none that can be computed yet.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
     /// A layer is too wide for sums of bytes.
     #[error("a layer has {width} inputs; 8-bit weights are summed over at most {limit}")]
     TooWide {

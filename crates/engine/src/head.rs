@@ -5,6 +5,7 @@ use std::ops::Range;
 use padir_base::TokenId;
 use padir_base::denoise::Candidate;
 use padir_kernels::packed::Packed;
+use padir_kernels::packed::best::OutputLayer;
 
 use crate::engine::Inner;
 use crate::error::EngineError;
@@ -19,6 +20,8 @@ struct Shortlist {
     ids: Vec<u32>,
     /// Their rows of the output layer.
     head: Packed,
+    /// Their biases, if the output layer has any.
+    bias: Vec<f32>,
 }
 
 /// The share of all tokens from which on a shortlist of the moment spares nothing: all logits are computed in 8 bits first, a few are not.
@@ -63,13 +66,14 @@ impl Lists {
         if tokens.is_empty() {
             return Err(EngineError::EmptyShortlist { context });
         }
-        let (head, _) = engine.head();
+        let all = engine.output();
         if self.lists.len() <= context {
             let nothing = || Shortlist {
                 used: false,
                 tokens: Vec::new(),
                 ids: Vec::new(),
-                head: head.empty_like(),
+                head: all.weight.empty_like(),
+                bias: Vec::new(),
             };
             self.lists.resize_with(context + 1, nothing);
         }
@@ -80,7 +84,9 @@ impl Lists {
         list.tokens.dedup();
         list.ids.clear();
         list.ids.extend(list.tokens.iter().map(|token| token.0));
-        list.head.gather(head, &list.ids);
+        list.head.gather(all.weight, &list.ids);
+        list.bias.clear();
+        list.bias.extend(list.ids.iter().filter_map(|&id| all.bias.get(id as usize)));
         list.used = true;
         self.any = true;
         Ok(())
@@ -139,26 +145,30 @@ impl Shortlists {
     ) {
         let d = engine.config.d_model;
         let Work { tools, best, normed, .. } = work;
-        let (head, scale) = engine.head();
-        let mut run = |rows: Range<usize>, head: &Packed, tokens: Option<&[TokenId]>| {
-            let head = if draft { head.coarse() } else { head };
+        let all = engine.output();
+        let mut run = |rows: Range<usize>, layer: OutputLayer<'_>, tokens: Option<&[TokenId]>| {
+            let weight = if draft { layer.weight.coarse() } else { layer.weight };
+            let layer = OutputLayer { weight, ..layer };
             let states = &normed[rows.start * d..rows.end * d];
             let answers = &mut answers[rows.start * depth..rows.end * depth];
-            best.run(tools, head, scale, states, depth, tokens, answers);
+            best.run(tools, layer, states, depth, tokens, answers);
             if let Some(tokens) = tokens.filter(|tokens| tokens.len() < depth) {
                 answers.chunks_exact_mut(depth).for_each(|a| fill_up(a, tokens));
             }
         };
         if !self.lists.any && !self.narrowed.any {
-            return run(0..rows, head, None);
+            return run(0..rows, all, None);
         }
         let mut from = 0;
         while from < rows {
             let own = context(from);
             let to = (from..rows).find(|&row| context(row) != own).unwrap_or(rows);
             match self.of(own) {
-                Some(list) => run(from..to, &list.head, Some(&list.tokens)),
-                None => run(from..to, head, None),
+                Some(list) => {
+                    let layer = OutputLayer { weight: &list.head, bias: &list.bias, ..all };
+                    run(from..to, layer, Some(&list.tokens));
+                }
+                None => run(from..to, all, None),
             }
             from = to;
         }

@@ -1,4 +1,4 @@
-//! Whole targets judged by a causal decoder: how probable each token is, given those before it.
+//! Forced decoding: how probable each token of a given target is, given those before it.
 //!
 //! A target that is known to its end needs no cache: all positions of all targets go through the layers together, and each looks at
 //! itself and what stands before it. One pass, where [continuing](padir_base::continuation::Continuer) takes one for each token.
@@ -16,11 +16,11 @@ use padir_checkpoint::DecoderKind;
 use padir_kernels::packed::attention::Span;
 use padir_kernels::packed::{Finish, Packed, grow};
 
+use crate::cross_kv::CrossKv;
 use crate::engine::Inner;
 use crate::error::EngineError;
 use crate::layers::{Rows, Work};
-use crate::memory::Memory;
-use crate::session::{Session, embed};
+use crate::session::Session;
 
 /// Tokens whose logits are compared at a time: at most twice as many columns.
 const TOGETHER: usize = 128;
@@ -41,8 +41,8 @@ pub(crate) struct Trial {
     tokens: Vec<u32>,
     positions: Vec<u32>,
     /// One of each token over itself and those before it, one of each target over its context.
-    own: Vec<Span>,
-    memory: Vec<Span>,
+    self_attn: Vec<Span>,
+    cross_attn: Vec<Span>,
     longest: usize,
     best: Vec<Candidate>,
     /// The tokens whose logits are compared, in ascending order, and their rows of the output layer.
@@ -56,17 +56,18 @@ impl Trial {
     fn read(
         &mut self,
         engine: &Inner,
-        memory: &Memory,
+        cross_kv: &CrossKv,
         targets: &[Target<'_>],
     ) -> Result<(), EngineError> {
         self.tokens.clear();
         self.positions.clear();
-        self.own.clear();
-        self.memory.clear();
+        self.self_attn.clear();
+        self.cross_attn.clear();
         self.longest = 0;
         for target in targets {
-            memory.check(target.context)?;
+            cross_kv.check(target.context)?;
             target.tokens.iter().try_for_each(|token| engine.check_token(token.0))?;
+            engine.check_target_length(target.tokens.len())?;
             let Some((_, before)) = target.tokens.split_last() else { continue };
             let first = self.tokens.len();
             self.tokens.push(engine.config.symbols.start.0);
@@ -74,9 +75,9 @@ impl Trial {
             for (position, query) in (first..self.tokens.len()).enumerate() {
                 self.positions.push(position as u32);
                 let count = position + 1;
-                self.own.push(Span { queries: query..query + 1, first, count, place: 0 });
+                self.self_attn.push(Span { queries: query..query + 1, first, count, place: 0 });
             }
-            self.memory.push(memory.span(target.context, first..self.tokens.len()));
+            self.cross_attn.push(cross_kv.span(target.context, first..self.tokens.len()));
             self.longest = self.longest.max(target.tokens.len());
         }
         Ok(())
@@ -101,10 +102,10 @@ impl Trial {
         self.ids.extend(best.iter().map(|one| one.token.0));
         self.ids.sort_unstable();
         self.ids.dedup();
-        let (all, scale) = engine.head();
+        let layer = engine.output();
         let (d, width) = (engine.config.d_model, self.ids.len());
-        let head = self.head.get_or_insert_with(|| all.empty_like());
-        head.gather(all, &self.ids);
+        let head = self.head.get_or_insert_with(|| layer.weight.empty_like());
+        head.gather(layer.weight, &self.ids);
         let logits = grow(&mut self.logits, count * width);
         let Work { tools, normed, .. } = work;
         let states = &normed[first * d..(first + count) * d];
@@ -112,7 +113,8 @@ impl Trial {
         for ((token, best), logits) in said.zip(best).zip(logits.chunks_exact(width)) {
             let logit = |token: TokenId| {
                 let place = self.ids.partition_point(|&id| id < token.0);
-                f64::from(scale) * f64::from(logits[place])
+                let bias = layer.bias.get(token.index()).map_or(0.0, |&b| f64::from(b));
+                f64::from(layer.scale) * f64::from(logits[place]) + bias
             };
             log_probs.push(best.log_prob + logit(*token) - logit(best.token));
         }
@@ -124,39 +126,39 @@ impl Session {
     /// shortlists or not. What a target comes to does not depend on those beside it.
     ///
     /// # Errors
-    /// If the decoder is not causal, or there is no such context or token.
+    /// If the decoder is not causal, there is no such context or token, or a target is longer than the model has positions.
     pub fn judge(
         &mut self,
         targets: &[Target<'_>],
         log_probs: &mut Vec<f64>,
     ) -> Result<(), EngineError> {
-        let Self { engine, work, memory, trial, x, decoder_bias, .. } = self;
+        let Self { engine, work, cross_kv, trial, x, decoder_bias, sinusoids, .. } = self;
         let engine = &*engine.inner;
         engine.check_decoder(DecoderKind::Causal)?;
-        trial.read(engine, memory, targets)?;
+        trial.read(engine, cross_kv, targets)?;
         log_probs.clear();
         let count = trial.tokens.len();
         if count == 0 {
             return Ok(());
         }
         let stack = &engine.weights.decoder;
-        let bias = stack.bias.spread(decoder_bias, trial.longest);
+        let bias = stack.relative_bias.as_ref();
+        let bias = bias.map(|bias| bias.spread(decoder_bias, trial.longest));
         let x = grow(x, count * engine.config.d_model);
-        embed(engine, &trial.tokens, x);
-        for (block, kept) in stack.blocks.iter().zip(&memory.layers) {
-            let own = Rows { spans: &trial.own, positions: &trial.positions };
-            work.attend(engine, &block.own, own, bias, x);
-            let sources = Rows { spans: &trial.memory, positions: &[] };
-            work.attend_memory(engine, &block.memory, sources, &kept.panels, &kept.values, x);
-            work.feed(engine, &block.feed, x);
+        engine.embed_target(&trial.tokens, trial.positions.iter().copied(), sinusoids, x);
+        for (block, kv) in stack.blocks.iter().zip(&cross_kv.layers) {
+            let rows = Rows { spans: &trial.self_attn, positions: &trial.positions };
+            work.self_attn(engine, &block.self_attn, rows, bias, x);
+            let rows = Rows { spans: &trial.cross_attn, positions: &[] };
+            work.cross_attn(engine, &block.cross_attn, rows, kv, x);
+            work.feed_forward(&block.ffn, x);
         }
-        work.normalise(x, &stack.norm, engine.epsilon());
-        let (head, scale) = engine.head();
+        work.normalise(stack.final_norm.as_ref(), x);
         trial.best.clear();
-        trial.best.resize(count, Candidate { token: TokenId::PAD, log_prob: f64::NEG_INFINITY });
+        trial.best.resize(count, Candidate { token: TokenId(0), log_prob: f64::NEG_INFINITY });
         let Work { tools, best, normed, .. } = work;
         let states = &normed[..count * engine.config.d_model];
-        best.run(tools, head, scale, states, 1, None, &mut trial.best);
+        best.run(tools, engine.output(), states, 1, None, &mut trial.best);
         // Rivals for a source stand side by side, and have most of their tokens in common.
         let said = targets.iter().flat_map(|target| target.tokens);
         for first in (0..count).step_by(TOGETHER) {

@@ -4,12 +4,15 @@
 
 use std::ops::Range;
 
+use padir_checkpoint::layers::NormPlace;
+use padir_kernels::packed::activation::Activation;
 use padir_kernels::packed::attention::{Attention, Bias, Scores, Span};
 use padir_kernels::packed::best::Best;
-use padir_kernels::packed::{Finish, PANEL, Packed, Threads, Tools, grow, row};
+use padir_kernels::packed::{Finish, PANEL, Threads, Tools, grow};
 
+use crate::cross_kv::LayerKv;
 use crate::engine::Inner;
-use crate::weights::{FeedForward, MemoryAttention, OwnAttention};
+use crate::weights::{CrossAttention, FeedForward, Heads, Linear, Norm, SelfAttention};
 
 /// Buffers that layers use one after the other.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ pub(crate) struct Work {
     /// Some of them.
     pub picked: Vec<f32>,
     /// Queries, keys and values; the hidden layer.
-    pub wide: Vec<f32>,
+    pub qkv: Vec<f32>,
     /// Queries alone.
     pub queries: Vec<f32>,
     /// What attention found.
@@ -52,146 +55,177 @@ impl Work {
             best: Best::default(),
             normed: Vec::new(),
             picked: Vec::new(),
-            wide: Vec::new(),
+            qkv: Vec::new(),
             queries: Vec::new(),
             context: Vec::new(),
         }
     }
 
-    /// normed ← n(x).
-    pub(crate) fn normalise(&mut self, x: &[f32], scale: &[f32], epsilon: f32) {
+    /// normed ← n(x), or x if there is no norm.
+    pub(crate) fn normalise(&mut self, norm: Option<&Norm>, x: &[f32]) {
         let normed = grow(&mut self.normed, x.len());
-        row::normalise(&self.tools.threads, normed, x, scale, epsilon);
+        match norm {
+            Some(norm) => norm.apply(&self.tools.threads, normed, x),
+            None => normed.copy_from_slice(x),
+        }
     }
 
-    /// x ← x + relu(n(x)·Wᵢ)·Wₒ.
-    pub(crate) fn feed(&mut self, engine: &Inner, layer: &FeedForward, x: &mut [f32]) {
-        let d = layer.inner.inputs();
-        let f = layer.inner.outputs();
-        self.normalise(x, &layer.norm, engine.epsilon());
-        let hidden = grow(&mut self.wide, x.len() / d * f);
-        let normed = &self.normed[..x.len()];
-        layer.inner.product(&mut self.tools, normed, 0..f, hidden, f, Finish::Relu);
-        layer.outer.product(&mut self.tools, hidden, 0..d, x, d, Finish::Add);
+    /// x ← x + f(n(x)·Wᵢ + bᵢ)·Wₒ + bₒ, or the norm of x + f(x·Wᵢ + bᵢ)·Wₒ + bₒ.
+    pub(crate) fn feed_forward(&mut self, layer: &FeedForward, x: &mut [f32]) {
+        let Self { tools, normed, qkv, .. } = self;
+        let (d, f) = (layer.inner.inputs(), layer.inner.outputs());
+        let hidden = grow(qkv, x.len() / d * f);
+        let input = enter(&tools.threads, normed, &layer.norm, layer.place, x);
+        if layer.activation == Activation::Relu && layer.inner.bias.is_empty() {
+            layer.inner.weight.product(tools, input, 0..f, hidden, f, Finish::Relu);
+        } else {
+            layer.inner.product(tools, input, 0..f, hidden);
+            layer.activation.apply(&tools.threads, hidden);
+        }
+        layer.outer.add_product(tools, hidden, x);
+        self.leave(&layer.norm, layer.place, x);
     }
 
-    /// x ← x + attention over the rows themselves, for all tokens.
-    pub(crate) fn attend(
+    /// Self-attention of all tokens.
+    pub(crate) fn self_attn(
         &mut self,
         engine: &Inner,
-        layer: &OwnAttention,
+        layer: &SelfAttention,
         rows: Rows<'_>,
-        bias: Bias<'_>,
+        bias: Option<Bias<'_>>,
         x: &mut [f32],
     ) {
         if x.is_empty() {
             return;
         }
         let inner = layer.o.inputs();
-        self.project(engine, layer, 0..3 * inner, x);
-        let wide = &self.wide;
+        self.project(layer, 0..3 * inner, x);
+        let qkv = &self.qkv;
         let plan = Attention {
-            queries: wide,
+            queries: qkv,
             query_stride: 3 * inner,
-            scores: Scores::Keys { keys: &wide[inner..], stride: 3 * inner },
-            values: &wide[2 * inner..],
+            scores: Scores::Keys { keys: &qkv[inner..], stride: 3 * inner },
+            values: &qkv[2 * inner..],
             value_stride: 3 * inner,
-            bias: Some(bias),
-            ..plan_of(engine, rows)
+            bias: bias.filter(|_| layer.relative_bias),
+            ..plan_of(engine, layer.heads, rows)
         };
         let context = grow(&mut self.context, x.len() / layer.o.outputs() * inner);
         plan.run(&self.tools, context);
         self.add_context(&layer.o, x);
+        self.leave(&layer.norm, layer.place, x);
     }
 
     /// The same for the queries of some tokens only.
-    pub(crate) fn attend_some(
+    pub(crate) fn self_attn_some(
         &mut self,
         engine: &Inner,
-        layer: &OwnAttention,
+        layer: &SelfAttention,
         rows: Rows<'_>,
-        bias: Bias<'_>,
+        bias: Option<Bias<'_>>,
         stream: Chosen<'_>,
     ) {
         let Chosen { kept, all, x } = stream;
         let (d, inner) = (layer.o.outputs(), layer.o.inputs());
-        self.project(engine, layer, inner..3 * inner, all);
-        pick(&mut self.picked, &self.normed, d, kept);
+        self.project(layer, inner..3 * inner, all);
+        let input = match layer.place {
+            NormPlace::Pre => &self.normed,
+            NormPlace::Post => all,
+        };
+        pick(&mut self.picked, input, d, kept);
         let queries = grow(&mut self.queries, kept.len() * inner);
         let picked = &self.picked[..kept.len() * d];
-        layer.qkv.product(&mut self.tools, picked, 0..inner, queries, inner, Finish::Store);
-        let wide = &self.wide;
+        layer.qkv.product(&mut self.tools, picked, 0..inner, queries);
+        let kv = &self.qkv;
         let plan = Attention {
             queries,
             query_stride: inner,
-            scores: Scores::Keys { keys: wide, stride: 2 * inner },
-            values: &wide[inner..],
+            scores: Scores::Keys { keys: kv, stride: 2 * inner },
+            values: &kv[inner..],
             value_stride: 2 * inner,
-            bias: Some(bias),
-            ..plan_of(engine, rows)
+            bias: bias.filter(|_| layer.relative_bias),
+            ..plan_of(engine, layer.heads, rows)
         };
         plan.run(&self.tools, grow(&mut self.context, kept.len() * inner));
         self.add_context(&layer.o, x);
+        self.leave(&layer.norm, layer.place, x);
     }
 
-    /// wide ← some columns of n(x)·W.
-    pub(crate) fn project(
-        &mut self,
-        engine: &Inner,
-        layer: &OwnAttention,
-        columns: Range<usize>,
-        x: &[f32],
-    ) {
-        let d = layer.qkv.inputs();
-        self.normalise(x, &layer.norm, engine.epsilon());
-        let stride = columns.len();
-        let wide = grow(&mut self.wide, x.len() / d * stride + PANEL);
-        let normed = &self.normed[..x.len()];
-        layer.qkv.product(&mut self.tools, normed, columns, wide, stride, Finish::Store);
+    /// qkv ← some columns of what the layer makes of x.
+    pub(crate) fn project(&mut self, layer: &SelfAttention, columns: Range<usize>, x: &[f32]) {
+        let Self { tools, normed, qkv, .. } = self;
+        let rows = x.len() / layer.qkv.inputs();
+        let out = grow(qkv, rows * columns.len() + PANEL);
+        let input = enter(&tools.threads, normed, &layer.norm, layer.place, x);
+        layer.qkv.product(tools, input, columns, out);
     }
 
-    /// x ← x + attention over encoded sources.
-    pub(crate) fn attend_memory(
+    /// Cross-attention.
+    pub(crate) fn cross_attn(
         &mut self,
         engine: &Inner,
-        layer: &MemoryAttention,
+        layer: &CrossAttention,
         rows: Rows<'_>,
-        panels: &[f32],
-        values: &[f32],
+        kv: &LayerKv,
         x: &mut [f32],
     ) {
+        let Self { tools, normed, queries, context, .. } = self;
         let inner = layer.o.inputs();
-        self.normalise(x, &layer.norm, engine.epsilon());
         let size = x.len() / layer.o.outputs() * inner;
-        let queries = grow(&mut self.queries, size);
-        let normed = &self.normed[..x.len()];
-        layer.q.product(&mut self.tools, normed, 0..inner, queries, inner, Finish::Store);
+        let queries = grow(queries, size);
+        let input = enter(&tools.threads, normed, &layer.norm, layer.place, x);
+        layer.q.product(tools, input, 0..inner, queries);
         let plan = Attention {
             queries,
             query_stride: inner,
-            scores: Scores::Panels(panels),
-            values,
+            scores: Scores::Panels(&kv.keys),
+            values: &kv.values,
             value_stride: inner,
-            ..plan_of(engine, rows)
+            ..plan_of(engine, layer.heads, rows)
         };
-        plan.run(&self.tools, grow(&mut self.context, size));
+        plan.run(tools, grow(context, size));
         self.add_context(&layer.o, x);
+        self.leave(&layer.norm, layer.place, x);
     }
 
-    /// x ← x + context·Wₒ.
-    pub(crate) fn add_context(&mut self, o: &Packed, x: &mut [f32]) {
-        let (d, inner) = (o.outputs(), o.inputs());
-        let context = &self.context[..x.len() / d * inner];
-        o.product(&mut self.tools, context, 0..d, x, d, Finish::Add);
+    /// x ← x + context·Wₒ + bₒ.
+    pub(crate) fn add_context(&mut self, o: &Linear, x: &mut [f32]) {
+        let context = &self.context[..x.len() / o.outputs() * o.inputs()];
+        o.add_product(&mut self.tools, context, x);
+    }
+
+    /// x ← n(x) where the norm comes last.
+    pub(crate) fn leave(&mut self, norm: &Norm, place: NormPlace, x: &mut [f32]) {
+        if place == NormPlace::Post {
+            norm.apply_in_place(&self.tools.threads, &mut self.normed, x);
+        }
+    }
+}
+
+/// What a sublayer reads of the residual stream: n(x), or x where the norm comes last.
+fn enter<'a>(
+    threads: &Threads,
+    normed: &'a mut Vec<f32>,
+    norm: &Norm,
+    place: NormPlace,
+    x: &'a [f32],
+) -> &'a [f32] {
+    match place {
+        NormPlace::Pre => {
+            let normed = grow(normed, x.len());
+            norm.apply(threads, normed, x);
+            normed
+        }
+        NormPlace::Post => x,
     }
 }
 
 /// What all attentions of a batch have in common.
-pub(crate) fn plan_of<'a>(engine: &Inner, rows: Rows<'a>) -> Attention<'a> {
+pub(crate) fn plan_of<'a>(engine: &Inner, heads: Heads, rows: Rows<'a>) -> Attention<'a> {
     Attention {
         isa: engine.isa,
-        heads: engine.config.num_heads,
-        width: engine.config.d_kv,
+        heads: heads.count,
+        width: heads.width,
         spans: rows.spans,
         queries: &[],
         query_stride: 0,

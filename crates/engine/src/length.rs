@@ -69,7 +69,7 @@ impl Lengths {
         if let LengthPredictor::Fertility { max_fertility } = parallel.length {
             let classes = table.outputs();
             let rows = states.len() / table.inputs();
-            let logits = grow(&mut work.wide, rows * classes);
+            let logits = grow(&mut work.qkv, rows * classes);
             table.product(&mut work.tools, states, 0..classes, logits, classes, Finish::Store);
             let mut offsets = logits.chunks_exact(classes).map(|z| mean_offset(z, max_fertility));
             for (number, &length) in numbers.iter_mut().zip(lengths) {

@@ -34,13 +34,15 @@
 
 mod bias;
 mod causal;
+mod cross_kv;
+mod embed;
 mod engine;
 mod error;
 mod head;
 mod judge;
 mod layers;
 mod length;
-mod memory;
+mod load;
 mod parallel;
 mod positional;
 mod session;

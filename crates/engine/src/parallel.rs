@@ -10,12 +10,13 @@ use padir_checkpoint::DecoderKind;
 use padir_kernels::packed::attention::{Attention, Bias, Known as Weights, Scores, Span};
 use padir_kernels::packed::{Finish, PANEL, Packed, grow};
 
+use crate::cross_kv::CrossKv;
+use crate::embed::Sinusoids;
 use crate::engine::Inner;
 use crate::error::EngineError;
 use crate::layers::{Chosen, Rows, Work, pick, plan_of};
-use crate::memory::Memory;
 use crate::positional::{Factors, Known, Positional, Sizes};
-use crate::session::{Session, embed};
+use crate::session::Session;
 
 /// A query, as layers read it.
 #[derive(Debug, Default)]
@@ -24,12 +25,12 @@ pub(crate) struct Plan {
     tokens: Vec<u32>,
     /// All of their tokens: over themselves, and over their contexts.
     all: Vec<Span>,
-    all_memory: Vec<Span>,
+    all_cross: Vec<Span>,
     all_positions: Vec<u32>,
     /// Wanted tokens: which of all they are, and the same for them.
     kept: Vec<u32>,
     some: Vec<Span>,
-    some_memory: Vec<Span>,
+    some_cross: Vec<Span>,
     some_positions: Vec<u32>,
     /// The context of each wanted token.
     contexts: Vec<u32>,
@@ -43,11 +44,11 @@ impl Plan {
     fn clear(&mut self) {
         self.tokens.clear();
         self.all.clear();
-        self.all_memory.clear();
+        self.all_cross.clear();
         self.all_positions.clear();
         self.kept.clear();
         self.some.clear();
-        self.some_memory.clear();
+        self.some_cross.clear();
         self.some_positions.clear();
         self.contexts.clear();
         self.longest = 0;
@@ -57,20 +58,14 @@ impl Plan {
     fn read(
         &mut self,
         engine: &Inner,
-        memory: &Memory,
+        cross_kv: &CrossKv,
         query: &Query<'_>,
     ) -> Result<(), EngineError> {
         self.clear();
         self.draft = query.is_draft();
-        let limit = engine.config.parallel().map_or(0, |parallel| {
-            if parallel.has_positions() { parallel.max_positions } else { usize::MAX }
-        });
         for row in (0..query.rows()).map(|row| query.row(row)) {
-            memory.check(row.context)?;
-            let length = row.tokens.len();
-            if length > limit {
-                return Err(EngineError::TooLong { length, limit });
-            }
+            cross_kv.check(row.context)?;
+            engine.check_target_length(row.tokens.len())?;
             let from = self.tokens.len();
             for (token, &hidden) in row.tokens.iter().zip(row.hidden) {
                 let token = if hidden {
@@ -83,7 +78,7 @@ impl Plan {
                 self.tokens.push(token);
             }
             if row.wanted.contains(&true) {
-                self.add_row(memory, row.context, from, row.wanted);
+                self.add_row(cross_kv, row.context, from, row.wanted);
             } else {
                 self.tokens.truncate(from);
             }
@@ -91,10 +86,10 @@ impl Plan {
         Ok(())
     }
 
-    fn add_row(&mut self, memory: &Memory, context: usize, first: usize, wanted: &[bool]) {
+    fn add_row(&mut self, cross_kv: &CrossKv, context: usize, first: usize, wanted: &[bool]) {
         let count = wanted.len();
         let queries = first..first + count;
-        self.all_memory.push(memory.span(context, queries.clone()));
+        self.all_cross.push(cross_kv.span(context, queries.clone()));
         self.all.push(Span { queries, first, count, place: count });
         self.all_positions.extend(0..count as u32);
         let from = self.kept.len();
@@ -104,7 +99,7 @@ impl Plan {
             self.contexts.push(context as u32);
         }
         let queries = from..self.kept.len();
-        self.some_memory.push(memory.span(context, queries.clone()));
+        self.some_cross.push(cross_kv.span(context, queries.clone()));
         self.some.push(Span { queries, first, count, place: count });
         self.longest = self.longest.max(count);
     }
@@ -118,7 +113,7 @@ impl Denoiser for Session {
     }
 
     fn drafts(&self) -> bool {
-        self.engine.inner.weights.drafts.is_some()
+        self.engine.inner.weights.int8_blocks.is_some()
     }
 
     fn restrict(
@@ -126,21 +121,22 @@ impl Denoiser for Session {
         context: usize,
         tokens: Option<&[TokenId]>,
     ) -> Result<bool, EngineError> {
-        self.memory.check(context)?;
+        self.cross_kv.check(context)?;
         self.shortlists.narrow(&self.engine.inner, context, tokens)
     }
 
     fn approves(&self) -> bool {
-        self.engine.inner.weights.rejecter.is_some()
+        self.engine.inner.weights.confidence.is_some()
     }
 
     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), EngineError> {
-        let Self { engine, work, memory, plan, x, decoder_bias, shortlists, .. } = self;
+        let Self { engine, work, cross_kv, plan, x, decoder_bias, sinusoids, shortlists, .. } =
+            self;
         let engine = &*engine.inner;
         engine.check_decoder(DecoderKind::Parallel)?;
         let depth = answers.depth();
         engine.check_depth(depth)?;
-        plan.read(engine, memory, query)?;
+        plan.read(engine, cross_kv, query)?;
         let rows = plan.kept.len();
         let (found, wanted) = (answers.candidates_mut().len(), rows * depth);
         if found != wanted {
@@ -150,26 +146,29 @@ impl Denoiser for Session {
             return Ok(());
         }
         let stack = &engine.weights.decoder;
-        let bias = stack.bias.spread(decoder_bias, plan.longest);
+        let bias = stack.relative_bias.as_ref();
+        let bias = bias.map(|bias| bias.spread(decoder_bias, plan.longest));
         let x = grow(x, plan.tokens.len() * engine.config.d_model);
-        decode(engine, work, memory, plan, bias, x);
-        work.normalise(&plan.chosen[..rows * engine.config.d_model], &stack.norm, engine.epsilon());
+        embed(engine, plan, sinusoids, x);
+        decode(engine, work, cross_kv, plan, bias, x);
+        let chosen = &plan.chosen[..rows * engine.config.d_model];
+        work.normalise(stack.final_norm.as_ref(), chosen);
         let context = |row: usize| plan.contexts[row] as usize;
         let draft = plan.draft;
         shortlists.answer(engine, work, draft, rows, context, depth, answers.candidates_mut());
-        if let Some(rejecter) = &engine.weights.rejecter {
-            approve(work, rejecter, rows, answers.approvals_mut());
+        if let Some(table) = &engine.weights.confidence {
+            approve(work, table, rows, answers.approvals_mut());
         }
         Ok(())
     }
 }
 
 /// ln p(right) of each of the normed states: a softmax over wrong and right.
-fn approve(work: &mut Work, rejecter: &Packed, rows: usize, approvals: &mut [f64]) {
-    let Work { tools, normed, wide, .. } = work;
-    let states = &normed[..rows * rejecter.inputs()];
-    let logits = grow(wide, rows * 2);
-    rejecter.product(tools, states, 0..2, logits, 2, Finish::Store);
+fn approve(work: &mut Work, table: &Packed, rows: usize, approvals: &mut [f64]) {
+    let Work { tools, normed, qkv, .. } = work;
+    let states = &normed[..rows * table.inputs()];
+    let logits = grow(qkv, rows * 2);
+    table.product(tools, states, 0..2, logits, 2, Finish::Store);
     for (approval, logits) in approvals.iter_mut().zip(logits.chunks_exact(2)) {
         let against = f64::from(logits[0]) - f64::from(logits[1]);
         // −ln(1 + e^z), without overflow.
@@ -177,44 +176,41 @@ fn approve(work: &mut Work, rejecter: &Packed, rows: usize, approvals: &mut [f64
     }
 }
 
+/// x ← the embeddings of all tokens.
+fn embed(engine: &Inner, plan: &Plan, sinusoids: &mut Sinusoids, x: &mut [f32]) {
+    engine.embed_target(&plan.tokens, plan.all_positions.iter().copied(), sinusoids, x);
+}
+
 /// Runs all layers; the states of wanted tokens end up in `plan.chosen`.
 fn decode(
     engine: &Inner,
     work: &mut Work,
-    memory: &Memory,
+    cross_kv: &CrossKv,
     plan: &mut Plan,
-    bias: Bias<'_>,
+    bias: Option<Bias<'_>>,
     x: &mut [f32],
 ) {
     let d = engine.config.d_model;
-    embed(engine, &plan.tokens, x);
-    if let Some(learned) = &engine.weights.learned {
-        for (x, &position) in x.chunks_exact_mut(d).zip(&plan.all_positions) {
-            let learned = &learned[position as usize * d..][..d];
-            x.iter_mut().zip(learned).for_each(|(x, l)| *x += l);
-        }
-    }
-    let known = learn_lengths(engine, plan, bias);
+    let known = bias.is_some_and(|bias| learn_lengths(engine, plan, bias));
     let all = Rows { spans: &plan.all, positions: &plan.all_positions };
     let some = Rows { spans: &plan.some, positions: &plan.some_positions };
     let exact = &engine.weights.decoder.blocks;
-    let drafts = engine.weights.drafts.as_ref().filter(|_| plan.draft);
-    let blocks = drafts.unwrap_or(exact);
+    let int8 = engine.weights.int8_blocks.as_ref().filter(|_| plan.draft);
+    let blocks = int8.unwrap_or(exact);
     let Some((last, before)) = blocks.split_last() else { return };
     for (index, block) in before.iter().enumerate() {
-        work.attend(engine, &block.own, all, bias, x);
+        work.self_attn(engine, &block.self_attn, all, bias, x);
         if let Some(layer) = &block.positional {
             values(work, layer, x);
             by_position(engine, work, layer, all, known.then_some(index), bias, x);
         }
-        let rows = Rows { spans: &plan.all_memory, ..all };
-        let kept = &memory.layers[index];
-        work.attend_memory(engine, &block.memory, rows, &kept.panels, &kept.values, x);
-        work.feed(engine, &block.feed, x);
+        let rows = Rows { spans: &plan.all_cross, ..all };
+        work.cross_attn(engine, &block.cross_attn, rows, &cross_kv.layers[index], x);
+        work.feed_forward(&block.ffn, x);
     }
     let index = before.len();
     if let Some(layer) = &last.positional {
-        work.attend(engine, &last.own, all, bias, x);
+        work.self_attn(engine, &last.self_attn, all, bias, x);
         values(work, layer, x);
         pick(&mut plan.chosen, x, d, &plan.kept);
         let chosen = &mut plan.chosen[..plan.kept.len() * d];
@@ -223,35 +219,29 @@ fn decode(
         pick(&mut plan.chosen, x, d, &plan.kept);
         let chosen = &mut plan.chosen[..plan.kept.len() * d];
         let stream = Chosen { kept: &plan.kept, all: x, x: chosen };
-        work.attend_some(engine, &last.own, some, bias, stream);
+        work.self_attn_some(engine, &last.self_attn, some, bias, stream);
     }
     let chosen = &mut plan.chosen[..plan.kept.len() * d];
-    let rows = Rows { spans: &plan.some_memory, ..some };
-    let kept = &memory.layers[index];
-    work.attend_memory(engine, &last.memory, rows, &kept.panels, &kept.values, chosen);
-    work.feed(engine, &last.feed, chosen);
+    let rows = Rows { spans: &plan.some_cross, ..some };
+    work.cross_attn(engine, &last.cross_attn, rows, &cross_kv.layers[index], chosen);
+    work.feed_forward(&last.ffn, chosen);
 }
 
 /// Whether the attention weights by position are known for all lengths of a batch.
 fn learn_lengths(engine: &Inner, plan: &Plan, bias: Bias<'_>) -> bool {
-    let Some(parallel) = engine.config.parallel().filter(|p| p.positional_attention) else {
+    let blocks = &engine.weights.decoder.blocks;
+    let Some(layer) = blocks.first().and_then(|block| block.positional.as_ref()) else {
         return false;
     };
-    let sizes = Sizes {
-        isa: engine.isa,
-        heads: engine.config.num_heads,
-        width: engine.config.d_kv,
-        longest: parallel.max_positions,
-    };
-    let blocks = &engine.weights.decoder.blocks;
+    let sizes = Sizes { isa: engine.isa, heads: layer.heads, longest: layer.longest() };
     plan.all.iter().all(|span| engine.known.learn(span.count, blocks, sizes, bias))
 }
 
-/// wide ← x·Wᵥ.
+/// qkv ← x·Wᵥ.
 fn values(work: &mut Work, layer: &Positional, x: &[f32]) {
     let (d, inner) = (layer.v.inputs(), layer.v.outputs());
-    let out = grow(&mut work.wide, x.len() / d * inner + PANEL);
-    layer.v.product(&mut work.tools, x, 0..inner, out, inner, Finish::Store);
+    let out = grow(&mut work.qkv, x.len() / d * inner + PANEL);
+    layer.v.product(&mut work.tools, x, 0..inner, out);
 }
 
 /// The known weights of one layer.
@@ -274,7 +264,7 @@ fn by_position(
     layer: &Positional,
     rows: Rows<'_>,
     known: Option<usize>,
-    bias: Bias<'_>,
+    bias: Option<Bias<'_>>,
     x: &mut [f32],
 ) {
     let inner = layer.o.inputs();
@@ -282,7 +272,7 @@ fn by_position(
     let layers = engine.weights.decoder.blocks.len();
     let weights = LayerWeights { known: &engine.known, layer: known.unwrap_or(0), layers };
     let Factors { queries, panels } = &*layer.factors;
-    let longest = queries.len() / inner;
+    let longest = layer.longest();
     let scores = if known.is_some() {
         Scores::Known(&weights)
     } else {
@@ -293,10 +283,10 @@ fn by_position(
         queries: &work.queries,
         query_stride: inner,
         scores,
-        values: &work.wide,
+        values: &work.qkv,
         value_stride: inner,
-        bias: Some(bias),
-        ..plan_of(engine, rows)
+        bias,
+        ..plan_of(engine, layer.heads, rows)
     };
     plan.run(&work.tools, grow(&mut work.context, size));
     work.add_context(&layer.o, x);

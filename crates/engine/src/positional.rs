@@ -7,25 +7,27 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use padir_checkpoint::Parameter;
+use padir_checkpoint::layers;
 use padir_kernels::packed::attention::{self, Bias};
 use padir_kernels::packed::single::Single;
-use padir_kernels::packed::{Finish, Isa, Packed, Threads, Tools, row};
+use padir_kernels::packed::{Isa, Packed, Threads, Tools};
 
 use crate::error::EngineError;
-use crate::weights::{DecoderBlock, Loader};
+use crate::load::{Loader, heads};
+use crate::weights::{DecoderBlock, Heads, Linear};
 
-/// The name of the position table.
-pub(crate) const TABLE: &str = "decoder.position_embedding.weight";
 /// Most bytes of attention weights that are kept.
 const KEPT: usize = 64 << 20;
 
 /// The attention by position of one layer.
 #[derive(Debug)]
 pub(crate) struct Positional {
-    /// What A is made of; the same for drafts.
+    pub heads: Heads,
+    /// What A is made of; the same in low-precision steps.
     pub factors: Arc<Factors>,
-    pub v: Packed,
-    pub o: Packed,
+    pub v: Linear,
+    pub o: Linear,
 }
 
 /// Queries and keys of all positions in one layer.
@@ -37,23 +39,19 @@ pub(crate) struct Factors {
     pub panels: Vec<f32>,
 }
 
-/// The names of a layer and of its matrices.
-fn names(block: usize) -> (String, impl Fn(&str) -> String) {
-    let layer = format!("decoder.block.{block}.positional");
-    let attention = format!("{layer}.PositionalAttention");
-    (layer, move |part: &str| format!("{attention}.{part}.weight"))
-}
-
 impl Positional {
     pub(crate) fn load(
         loader: &Loader<'_>,
-        block: usize,
+        layer: &layers::Attention,
         factors: Arc<Factors>,
     ) -> Result<Self, EngineError> {
-        let (d, inner) = (loader.config().d_model, loader.config().inner_width());
-        let (_, part) = names(block);
-        let (v, o) = (loader.pack(&[part("v")], d)?, loader.pack(&[part("o")], inner)?);
-        Ok(Self { factors, v, o })
+        let (v, o) = (loader.linear(&[(&layer.v, 1.0)])?, loader.linear(&[(&layer.o, 1.0)])?);
+        Ok(Self { heads: heads(layer), factors, v, o })
+    }
+
+    /// The longest row.
+    pub(crate) fn longest(&self) -> usize {
+        self.factors.queries.len() / self.o.inputs()
     }
 
     /// Without what is shared.
@@ -63,28 +61,32 @@ impl Positional {
 }
 
 impl Factors {
-    pub(crate) fn load(loader: &Loader<'_>, block: usize) -> Result<Self, EngineError> {
-        let config = loader.config();
-        let (d, inner) = (config.d_model, config.inner_width());
-        let (layer, part) = names(block);
-        let table = loader.numbers(TABLE)?;
-        let positions = table.len() / d;
+    pub(crate) fn load(
+        loader: &Loader<'_>,
+        layer: &layers::Attention,
+        table: &Parameter,
+    ) -> Result<Self, EngineError> {
+        let (positions, d) = (table.shape[0], table.shape[1]);
+        let table = loader.numbers(table)?;
         let mut tools = Tools::new(Threads::default());
         let mut normed = vec![0.0; table.len()];
-        let scale = loader.numbers(&format!("{layer}.layer_norm.weight"))?;
-        let epsilon = config.layer_norm_epsilon as f32;
-        row::normalise(&tools.threads, &mut normed, &table, &scale, epsilon);
-        let mut project = |name: &str| -> Result<Vec<f32>, EngineError> {
-            let weight = loader.rounded(&part(name), d)?;
+        loader.norm(&layer.norm)?.apply(&tools.threads, &mut normed, &table);
+        let mut project = |linear: &layers::Linear| -> Result<Vec<f32>, EngineError> {
+            let weight = loader.rounded(&linear.weight)?;
             let weight = Packed::Single(Single::pack(loader.isa, &[&weight], d));
-            let mut out = vec![0.0; positions * inner];
-            weight.product(&mut tools, &normed, 0..inner, &mut out, inner, Finish::Store);
+            let linear = Linear { weight, bias: loader.optional_vector(linear.bias.as_ref())? };
+            let mut out = vec![0.0; positions * linear.outputs()];
+            linear.product(&mut tools, &normed, 0..linear.outputs(), &mut out);
             Ok(out)
         };
-        let (queries, keys) = (project("q")?, project("k")?);
-        let (heads, width) = (config.num_heads, config.d_kv);
+        let (mut queries, keys) = (project(&layer.q)?, project(&layer.k)?);
+        #[expect(clippy::float_cmp, reason = "a constant of the description")]
+        if layer.score_scale != 1.0 {
+            queries.iter_mut().for_each(|x| *x *= layer.score_scale);
+        }
+        let Heads { count: heads, width } = heads(layer);
         let mut panels = vec![0.0; attention::packed_len(heads, width, positions)];
-        attention::pack_keys(&mut panels, &keys, inner, positions, heads, width);
+        attention::pack_keys(&mut panels, &keys, heads * width, positions, heads, width);
         Ok(Self { queries, panels })
     }
 
@@ -105,8 +107,7 @@ pub(crate) struct Known {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub isa: Isa,
-    pub heads: usize,
-    pub width: usize,
+    pub heads: Heads,
     pub longest: usize,
 }
 
@@ -129,7 +130,7 @@ impl Known {
         if slot.get().is_some() {
             return true;
         }
-        let Sizes { isa, heads, width, longest } = sizes;
+        let Sizes { isa, heads: Heads { count: heads, width }, longest } = sizes;
         let room = length.saturating_mul(length + 1).saturating_mul(4 * heads * blocks.len());
         let taken = self.bytes.fetch_add(room, Ordering::Relaxed);
         if taken.saturating_add(room) > KEPT {

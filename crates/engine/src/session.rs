@@ -6,14 +6,15 @@ use padir_kernels::packed::attention::Span;
 use padir_kernels::packed::grow;
 
 use crate::bias::Spread;
-use crate::causal::Growth;
+use crate::causal::KvCache;
+use crate::cross_kv::CrossKv;
+use crate::embed::Sinusoids;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::head::Shortlists;
 use crate::judge::Trial;
 use crate::layers::{Rows, Work, pick};
 use crate::length::Lengths;
-use crate::memory::Memory;
 use crate::parallel::Plan;
 
 /// Encodes sources and answers about their targets: see [`Denoiser`](padir_base::denoise::Denoiser) and
@@ -22,16 +23,17 @@ use crate::parallel::Plan;
 pub struct Session {
     pub(crate) engine: Engine,
     pub(crate) work: Work,
-    pub(crate) memory: Memory,
+    pub(crate) cross_kv: CrossKv,
     pub(crate) lengths: Lengths,
     pub(crate) shortlists: Shortlists,
     /// The residual stream.
     pub(crate) x: Vec<f32>,
     pub(crate) encoder_bias: Spread,
     pub(crate) decoder_bias: Spread,
+    pub(crate) sinusoids: Sinusoids,
     pub(crate) sources: Sources,
     pub(crate) plan: Plan,
-    pub(crate) growth: Growth,
+    pub(crate) kv_cache: KvCache,
     pub(crate) trial: Trial,
 }
 
@@ -53,15 +55,16 @@ impl Session {
         Self {
             engine,
             work: Work::new(threads),
-            memory: Memory::default(),
+            cross_kv: CrossKv::default(),
             lengths: Lengths::default(),
             shortlists: Shortlists::default(),
             x: Vec::new(),
             encoder_bias: Spread::default(),
             decoder_bias: Spread::default(),
+            sinusoids: Sinusoids::default(),
             sources: Sources::default(),
             plan: Plan::default(),
-            growth: Growth::default(),
+            kv_cache: KvCache::default(),
             trial: Trial::default(),
         }
     }
@@ -73,35 +76,35 @@ impl Session {
 
     /// How many contexts there are.
     pub fn contexts(&self) -> usize {
-        self.memory.len()
+        self.cross_kv.len()
     }
 
     /// Replaces the contexts: source i (ids, end included) becomes context i. Runs the encoder and computes, once per
     /// source, what all decoder layers will read of it. Shortlists and growing rows are forgotten.
     ///
     /// # Errors
-    /// If a token lies outside of the vocabulary; then there are no contexts.
+    /// If a token lies outside of the vocabulary, or a source is longer than the model has positions; then there are no contexts.
     pub fn encode(&mut self, sources: &[&[TokenId]]) -> Result<(), EngineError> {
-        self.memory.clear();
+        self.cross_kv.clear();
         self.lengths.clear();
         self.shortlists.clear();
-        self.growth.clear();
-        let Self { engine, work, sources: batch, x, encoder_bias, .. } = self;
+        self.kv_cache.clear();
+        let Self { engine, work, sources: batch, x, encoder_bias, sinusoids, .. } = self;
         let engine = &*engine.inner;
         let length_token = length_token(engine);
         batch.fill(engine, sources, length_token)?;
         let d = engine.config.d_model;
         let x = grow(x, batch.tokens.len() * d);
-        embed(engine, &batch.tokens, x);
+        engine.embed_source(&batch.tokens, batch.positions.iter().copied(), sinusoids, x);
         let stack = &engine.weights.encoder;
         let longest = batch.spans.iter().map(|span| span.count).max().unwrap_or(0);
-        let bias = stack.bias.spread(encoder_bias, longest);
+        let bias = stack.relative_bias.as_ref().map(|bias| bias.spread(encoder_bias, longest));
         for block in &stack.blocks {
             let rows = Rows { spans: &batch.spans, positions: &batch.positions };
-            work.attend(engine, &block.own, rows, bias, x);
-            work.feed(engine, &block.feed, x);
+            work.self_attn(engine, &block.self_attn, rows, bias, x);
+            work.feed_forward(&block.ffn, x);
         }
-        work.normalise(x, &stack.norm, engine.epsilon());
+        work.normalise(stack.final_norm.as_ref(), x);
         if length_token.is_some() {
             pick(&mut batch.states, &work.normed, d, &batch.first);
             let states = &batch.states[..batch.first.len() * d];
@@ -112,7 +115,7 @@ impl Session {
         if length_token.is_none() {
             self.lengths.read_sources(engine, work, states, &batch.lengths);
         }
-        self.memory.fill(engine, work, states, batch.lengths.iter().copied());
+        self.cross_kv.fill(engine, work, states, batch.lengths.iter().copied());
         Ok(())
     }
 
@@ -133,7 +136,7 @@ impl Session {
         context: usize,
         tokens: Option<&[TokenId]>,
     ) -> Result<(), EngineError> {
-        self.memory.check(context)?;
+        self.cross_kv.check(context)?;
         self.shortlists.set(&self.engine.inner, context, tokens)
     }
 }
@@ -152,7 +155,8 @@ impl Sources {
         self.first.clear();
         self.others.clear();
         for source in sources {
-            source.iter().try_for_each(|token| engine.check_token(token.0))?;
+            source.iter().try_for_each(|token| engine.check_source_token(token.0))?;
+            engine.check_source_length(source.len() + usize::from(length_token.is_some()))?;
             let start = self.tokens.len();
             self.first.push(start as u32);
             self.tokens.extend(length_token);
@@ -173,10 +177,4 @@ fn length_token(engine: &Inner) -> Option<u32> {
     let predictor = engine.config.parallel()?.length;
     let token = engine.config.symbols.length?;
     predictor.has_token().then_some(token.0)
-}
-
-/// x ← the embeddings of tokens that exist.
-pub(crate) fn embed(engine: &Inner, tokens: &[u32], x: &mut [f32]) {
-    let rows = x.chunks_exact_mut(engine.config.d_model);
-    rows.zip(tokens).for_each(|(x, &token)| engine.weights.table.copy_row(token as usize, x));
 }

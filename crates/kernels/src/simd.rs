@@ -63,6 +63,20 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     fold(lanes) + rest
 }
 
+/// Σ xᵢ.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled with its caller's features")]
+pub(crate) fn sum(x: &[f32]) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let (whole, rest) = x.as_chunks::<LANES>();
+    for x in whole {
+        for i in 0..LANES {
+            lanes[i] += x[i];
+        }
+    }
+    fold(lanes) + rest.iter().sum::<f32>()
+}
+
 /// The largest of some numbers.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled with its caller's features")]
@@ -212,6 +226,7 @@ mod tests {
         for n in [0, 1, 15, 16, 17, 40] {
             let x: Vec<f32> = (1..=n).map(|i| i as f32).collect();
             assert_eq!(dot(&x, &vec![1.0; n]), (n * (n + 1) / 2) as f32, "{n}");
+            assert_eq!(sum(&x), (n * (n + 1) / 2) as f32, "{n}");
         }
         assert_eq!(survey(&[]), (f32::NEG_INFINITY, 0, 0.0));
         for n in [1, 15, 16, 17, 40] {

@@ -1,55 +1,102 @@
-//! Layers and blocks: which weights there are.
+//! The weights of layers, blocks and stacks, in the shape of their [description](padir_checkpoint::layers).
 
 use burn::module::Module;
 
 use crate::weight::Weight;
 
+/// The weights of y = W·x + b.
+#[derive(Module, Debug)]
+pub struct Linear {
+    /// W.
+    pub weight: Weight,
+    /// b.
+    pub bias: Option<Weight>,
+}
+
+/// The weights of a norm.
+#[derive(Module, Debug)]
+pub struct Norm {
+    /// The scale.
+    pub weight: Weight,
+    /// What is added.
+    pub bias: Option<Weight>,
+}
+
 /// The weights of an attention layer.
 #[derive(Module, Debug)]
 pub struct Attention {
-    /// The scale of the norm.
-    pub norm: Weight,
+    /// Of the norm.
+    pub norm: Norm,
     /// To queries.
-    pub q: Weight,
+    pub q: Linear,
     /// To keys.
-    pub k: Weight,
+    pub k: Linear,
     /// To values.
-    pub v: Weight,
+    pub v: Linear,
     /// Back to the width of the model.
-    pub o: Weight,
+    pub o: Linear,
 }
 
 /// The weights of a feed-forward layer.
 #[derive(Module, Debug)]
 pub struct FeedForward {
-    /// The scale of the norm.
-    pub norm: Weight,
+    /// Of the norm.
+    pub norm: Norm,
     /// To the hidden layer.
-    pub inner: Weight,
+    pub inner: Linear,
     /// And back.
-    pub outer: Weight,
+    pub outer: Linear,
 }
 
-/// A block of the encoder.
+/// The weights of a sublayer.
 #[derive(Module, Debug)]
-pub struct EncoderBlock {
-    /// Over the source itself.
-    pub own: Attention,
-    /// The feed-forward layer.
-    pub feed: FeedForward,
+pub enum Sublayer {
+    /// An attention layer.
+    Attention(Attention),
+    /// A feed-forward layer.
+    FeedForward(FeedForward),
 }
 
-/// A block of the decoder.
+/// The weights of a block.
 #[derive(Module, Debug)]
-pub struct DecoderBlock {
-    /// Over the target itself.
-    pub own: Attention,
-    /// Over the target, by position alone.
-    pub positional: Option<Attention>,
-    /// Over the encoded source.
-    pub memory: Attention,
-    /// The feed-forward layer.
-    pub feed: FeedForward,
+pub struct Block {
+    /// In the order in which they are computed.
+    pub sublayers: Vec<Sublayer>,
+}
+
+/// The weights of a stack of blocks, with what they share.
+#[derive(Module, Debug)]
+pub struct Stack {
+    /// The blocks.
+    pub blocks: Vec<Block>,
+    /// The table of positions.
+    pub positions: Option<Weight>,
+    /// The table of relative positions.
+    pub relative_bias: Option<Weight>,
+    /// The norm of what the last block gives.
+    pub final_norm: Option<Norm>,
+}
+
+impl Linear {
+    /// Whether there is W alone.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.bias.is_none()
+    }
+}
+
+impl Attention {
+    /// Whether none of its layers has a bias.
+    pub(crate) fn is_plain(&self) -> bool {
+        let linears = [&self.q, &self.k, &self.v, &self.o];
+        self.norm.bias.is_none() && linears.iter().all(|linear| linear.is_plain())
+    }
+}
+
+impl FeedForward {
+    /// Whether none of its layers has a bias.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.norm.bias.is_none() && self.inner.is_plain() && self.outer.is_plain()
+    }
 }
 
 /// Collects weights.
@@ -75,10 +122,27 @@ macro_rules! parts {
 }
 pub(crate) use parts;
 
+parts!(Linear: weight, bias);
+parts!(Norm: weight, bias);
 parts!(Attention: norm, q, k, v, o);
 parts!(FeedForward: norm, inner, outer);
-parts!(EncoderBlock: own, feed);
-parts!(DecoderBlock: own, positional, memory, feed);
+parts!(Block: sublayers);
+parts!(Stack: blocks, positions, relative_bias, final_norm);
+
+impl Weights for Sublayer {
+    fn show<'a>(&'a self, see: &mut dyn FnMut(&'a Weight)) {
+        match self {
+            Self::Attention(attention) => attention.show(see),
+            Self::FeedForward(feed_forward) => feed_forward.show(see),
+        }
+    }
+    fn show_mut<'a>(&'a mut self, see: &mut dyn FnMut(&'a mut Weight)) {
+        match self {
+            Self::Attention(attention) => attention.show_mut(see),
+            Self::FeedForward(feed_forward) => feed_forward.show_mut(see),
+        }
+    }
+}
 
 impl Weights for Weight {
     fn show<'a>(&'a self, see: &mut dyn FnMut(&'a Weight)) {

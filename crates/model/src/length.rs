@@ -86,7 +86,7 @@ impl Network {
                 let offsets =
                     Tensor::<2>::from_data(TensorData::new(offsets, [classes, 1]), &device);
                 // The encoder does not learn from fertilities.
-                let states = encoded.memory.clone().detach();
+                let states = encoded.output.clone().detach();
                 let each = softmax(states.matmul(weight.transpose()), 1).matmul(offsets);
                 let mut owner = vec![0.0; count * encoded.rows.tokens()];
                 for (row, range) in encoded.rows.ranges().enumerate() {

@@ -3,19 +3,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use padir_base::random::Seed;
-use padir_checkpoint::{Decoder, Init, ModelConfig, Parameter};
-use padir_kernels::attention::layer::Kind;
-use padir_kernels::attention::position::Buckets;
+use padir_checkpoint::layers::{self, Unsupported};
+use padir_checkpoint::{Init, ModelConfig, Parameter};
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome, ROWS};
-use padir_kernels::dropout::Dropout;
 use padir_kernels::rows::Ragged;
 
-use crate::block::{Attention, DecoderBlock, EncoderBlock, FeedForward, Weights, parts};
+use crate::assembly::{Assembly, Parts};
+use crate::block::Weights;
+use crate::forward::{self, norm_plan};
 use crate::gradients::Gradients;
-use crate::ops::{self, AttentionPlan, FeedForwardPlan, Side, Targets};
+use crate::ops::{self, Targets};
 use crate::pass::Pass;
 use crate::weight::{Weight, host};
 
@@ -59,8 +58,8 @@ impl Sentences {
 /// What the encoder made of the sources.
 #[derive(Clone, Debug)]
 pub struct Encoded {
-    /// One row per source token.
-    pub memory: Tensor<2>,
+    /// The encoder's output: one row per source token.
+    pub output: Tensor<2>,
     /// Where sentences end.
     pub rows: Arc<Ragged>,
     /// One row per sentence: the state of its LENGTH token, if the model has one.
@@ -68,53 +67,22 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// The memories of some sentences, which may come more than once; for evaluation only.
+    /// The encoder's output for some sentences, which may come more than once; for evaluation only.
     #[must_use]
     pub fn choose(&self, pass: &Pass, sentences: &[usize]) -> Self {
         let rows = sentences.iter().flat_map(|&s| self.rows.range(s)).map(|row| row as u32);
-        let memory = ops::pick(pass, &self.memory, &Arc::new(rows.collect()));
+        let output = ops::pick(pass, &self.output, &Arc::new(rows.collect()));
         let rows = Ragged::new(sentences.iter().map(|&s| self.rows.range(s).len()));
-        Self { memory, rows: Arc::new(rows), length: None }
+        Self { output, rows: Arc::new(rows), length: None }
     }
 }
 
-/// A stack of blocks with what they share.
-#[derive(Module, Debug)]
-struct Encoder {
-    blocks: Vec<EncoderBlock>,
-    bias: Weight,
-    norm: Weight,
-}
-
-/// A stack of blocks with what they share.
-#[derive(Module, Debug)]
-struct DecoderStack {
-    blocks: Vec<DecoderBlock>,
-    bias: Weight,
-    norm: Weight,
-    positions: Option<Weight>,
-}
-
-/// All weights.
-#[derive(Module, Debug)]
-struct Parts {
-    shared: Weight,
-    encoder: Encoder,
-    decoder: DecoderStack,
-    head: Option<Weight>,
-    length: Option<Weight>,
-    length_bias: Option<Weight>,
-    rejecter: Option<Weight>,
-}
-
-parts!(Encoder: blocks, bias, norm);
-parts!(DecoderStack: blocks, bias, norm, positions);
-parts!(Parts: shared, encoder, decoder, head, length, length_bias, rejecter);
-
-/// A T5-style encoder-decoder with a causal or a parallel decoder.
+/// An encoder-decoder with a causal or a parallel decoder, made of the [layers](padir_checkpoint::layers) that its configuration
+/// describes.
 #[derive(Clone, Debug)]
 pub struct Network {
     config: ModelConfig,
+    layers: Arc<layers::Network>,
     parts: Parts,
     device: Device,
 }
@@ -125,6 +93,9 @@ pub enum NetworkError {
     /// The shape is impossible.
     #[error("the model's shape is impossible: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Config(Vec<padir_checkpoint::ConfigProblem>),
+    /// The layers are none that can be computed yet.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
     /// A parameter has another size.
     #[error("{name} has {found} numbers instead of {wanted}")]
     Size {
@@ -141,7 +112,7 @@ impl Network {
     /// Draws all parameters; the same seed gives the same numbers everywhere.
     ///
     /// # Errors
-    /// If the shape is impossible.
+    /// If the shape is impossible, or a layer cannot be computed yet.
     pub fn initialise(
         config: &ModelConfig,
         seed: Seed,
@@ -157,15 +128,17 @@ impl Network {
     /// Takes each parameter, in the order of the inventory, from `numbers`.
     ///
     /// # Errors
-    /// If the shape is impossible or a parameter has another size.
+    /// If the shape is impossible, a layer cannot be computed yet, or a parameter has another size.
     pub fn build(
         config: &ModelConfig,
         device: &Device,
         mut numbers: impl FnMut(usize, &Parameter) -> Vec<f32>,
     ) -> Result<Self, NetworkError> {
         config.validate().map_err(NetworkError::Config)?;
+        let layers = config.layers();
+        layers.check_translator()?;
         let mut weights = HashMap::new();
-        for (index, parameter) in config.parameters().iter().enumerate() {
+        for (index, parameter) in layers.parameters().into_iter().enumerate() {
             let values = numbers(index, parameter);
             if values.len() != parameter.len() {
                 let (name, wanted) = (parameter.name.clone(), parameter.len());
@@ -177,8 +150,9 @@ impl Network {
             };
             weights.insert(parameter.name.clone(), Weight::new(index, values, shape, device));
         }
-        let parts = Assembly { config, weights }.parts();
-        Ok(Self { config: config.clone(), parts, device: device.clone() })
+        let parts = Assembly { weights }.parts(&layers);
+        let (config, layers) = (config.clone(), Arc::new(layers));
+        Ok(Self { config, layers, parts, device: device.clone() })
     }
 
     /// The shape.
@@ -226,16 +200,14 @@ impl Network {
 
     /// Encodes sources.
     pub fn encode(&self, pass: &Pass, sources: &Sentences) -> Encoded {
-        let parts = &self.parts.encoder;
+        let (stack, weights) = (&self.layers.encoder, &self.parts.encoder);
         let read = self.with_length_token(sources);
         let rows = &read.rows;
-        let mut x = ops::embed(pass, &self.parts.shared, &read.ids, rows, pass.drop());
-        for block in &parts.blocks {
-            let plan = self.attention(pass, Kind::Own, rows, rows, true);
-            x = ops::attend(pass, &block.own, &plan, x, Side::None, Some(&parts.bias));
-            x = ops::feed(pass, &block.feed, &self.feed(pass, rows), x);
+        let x = forward::embed(pass, &self.layers.embeddings, &self.parts.tokens, None, &read);
+        let mut x = forward::run(pass, stack, weights, rows, None, x);
+        if let (Some(norm), Some(own)) = (&stack.final_norm, &weights.final_norm) {
+            x = ops::normalise(pass, own, norm_plan(norm), rows, pass.drop_tokens(), x);
         }
-        let x = ops::normalise(pass, &parts.norm, self.epsilon(), rows, pass.drop_tokens(), x);
         self.split_length(pass, x, sources, rows)
     }
 
@@ -255,7 +227,7 @@ impl Network {
         predictor.has_token().then_some(token.0)
     }
 
-    /// Takes the states of LENGTH tokens out of the memory.
+    /// Takes the states of LENGTH tokens out of the encoder's output.
     fn split_length(
         &self,
         pass: &Pass,
@@ -265,49 +237,32 @@ impl Network {
     ) -> Encoded {
         let own = Arc::clone(&sources.rows);
         if self.length_token().is_none() {
-            return Encoded { memory: x, rows: own, length: None };
+            return Encoded { output: x, rows: own, length: None };
         }
         let first = rows.ranges().map(|range| range.start as u32).collect();
         let others = rows.ranges().flat_map(|range| range.skip(1)).map(|row| row as u32).collect();
         let length = ops::pick(pass, &x, &Arc::new(first));
-        let memory = ops::pick(pass, &x, &Arc::new(others));
-        Encoded { memory, rows: own, length: Some(length) }
+        let output = ops::pick(pass, &x, &Arc::new(others));
+        Encoded { output, rows: own, length: Some(length) }
     }
 
     /// The states of the decoder over its inputs: one row per token, normalised.
+    ///
+    /// # Panics
+    /// Never: networks are built with a decoder.
     pub fn decode(&self, pass: &Pass, inputs: &Sentences, encoded: &Encoded) -> Tensor<2> {
-        let parts = &self.parts.decoder;
-        let rows = &inputs.rows;
-        let parallel = self.config.parallel();
-        let drop = pass.drop();
-        let mut x = ops::embed(pass, &self.parts.shared, &inputs.ids, rows, drop);
-        if let Some(positions) =
-            parts.positions.as_ref().filter(|_| parallel.is_some_and(|p| p.learned_positions))
-        {
-            let places = rows.lengths().flat_map(|length| 0..length as u32).collect();
-            // Positions repeat, so this is an embedding like any other. With one mask for both, what is dropped is their sum.
-            x = x + ops::embed(pass, positions, &Arc::new(places), rows, drop);
-        }
-        let both_ways = parallel.is_some();
-        for block in &parts.blocks {
-            let plan = self.attention(pass, Kind::Own, rows, rows, both_ways);
-            x = ops::attend(pass, &block.own, &plan, x, Side::None, Some(&parts.bias));
-            if let (Some(layer), Some(table)) = (&block.positional, &parts.positions) {
-                let plan = AttentionPlan {
-                    output: Dropout::NONE,
-                    ..self.attention(pass, Kind::Positions, rows, rows, both_ways)
-                };
-                x = ops::attend(pass, layer, &plan, x, Side::Positions(table), Some(&parts.bias));
+        let (decoder, weights) = (self.layers.decoder.as_ref().zip(self.parts.decoder.as_ref()))
+            .expect("a network without a decoder is refused when it is built");
+        let (stack, rows) = (&decoder.stack, &inputs.rows);
+        let learned = weights.positions.as_ref();
+        let x = forward::embed(pass, &decoder.embeddings, self.target_tokens(), learned, inputs);
+        let x = forward::run(pass, stack, weights, rows, Some(encoded), x);
+        match (&stack.final_norm, &weights.final_norm) {
+            (Some(norm), Some(own)) => {
+                ops::normalise(pass, own, norm_plan(norm), rows, pass.drop(), x)
             }
-            let plan = AttentionPlan {
-                buckets: None,
-                causal: false,
-                ..self.attention(pass, Kind::Memory, rows, &encoded.rows, both_ways)
-            };
-            x = ops::attend(pass, &block.memory, &plan, x, Side::Memory(&encoded.memory), None);
-            x = ops::feed(pass, &block.feed, &self.feed(pass, rows), x);
+            _ => x,
         }
-        ops::normalise(pass, &parts.norm, self.epsilon(), rows, pass.drop(), x)
     }
 
     /// The loss of predicting tokens from the decoder's states, and what came out.
@@ -320,7 +275,10 @@ impl Network {
         z_loss: f32,
     ) -> (Tensor<1>, Outcome) {
         let loss = CrossEntropy { scale: self.logit_scale(), smoothing, z_loss };
-        ops::classify(pass, loss, states, self.head(), targets)
+        match &self.parts.output_bias {
+            Some(bias) => ops::classify_biased(loss, states, self.output(), bias, targets),
+            None => ops::classify(pass, loss, states, self.output(), targets),
+        }
     }
 
     /// The loss of foretelling which of the `best` guesses at the targets are right, each counted `each` times, and what came out; `None`
@@ -333,7 +291,7 @@ impl Network {
         targets: &[u32],
         each: f32,
     ) -> Option<(Tensor<1>, Outcome)> {
-        let table = self.parts.rejecter.as_ref()?;
+        let table = self.parts.confidence.as_ref()?;
         let right = best.iter().zip(targets).map(|(best, target)| u32::from(best == target));
         let weights = vec![each; targets.len()];
         let targets = Arc::new(Targets { classes: right.collect(), weights });
@@ -343,7 +301,7 @@ impl Network {
 
     /// ln p that the likeliest token of each row is right, if there is a rejecter.
     pub fn approvals(&self, states: &Tensor<2>) -> Option<Vec<f32>> {
-        let table = self.parts.rejecter.as_ref()?.tensor();
+        let table = self.parts.confidence.as_ref()?.tensor();
         let table = if states.device().is_autodiff() { table } else { table.inner() };
         let logits = host(states.clone().matmul(table.transpose()));
         Some(logits.chunks_exact(2).map(ln_second).collect())
@@ -351,10 +309,12 @@ impl Network {
 
     /// The logits of all tokens, row after row. Large: for tests and small batches.
     pub fn logits(&self, states: &Tensor<2>) -> Vec<f32> {
-        let table = self.head().tensor();
-        let table = if states.device().is_autodiff() { table } else { table.inner() };
+        let table = self.output().beside(states);
         let logits = states.clone().matmul(table.transpose()) * self.logit_scale();
-        host(logits)
+        match &self.parts.output_bias {
+            Some(bias) => host(logits + bias.beside(states)),
+            None => host(logits),
+        }
     }
 
     /// For each row its likeliest tokens with their log-probabilities, the best first.
@@ -369,52 +329,23 @@ impl Network {
         best
     }
 
-    fn head(&self) -> &Weight {
-        self.parts.head.as_ref().unwrap_or(&self.parts.shared)
+    /// The embeddings of the target.
+    fn target_tokens(&self) -> &Weight {
+        self.parts.target_tokens.as_ref().unwrap_or(&self.parts.tokens)
+    }
+
+    /// The output layer.
+    fn output(&self) -> &Weight {
+        self.parts.output.as_ref().unwrap_or_else(|| self.target_tokens())
     }
 
     fn logit_scale(&self) -> f32 {
-        if self.parts.head.is_some() { 1.0 } else { 1.0 / (self.config.d_model as f32).sqrt() }
+        self.layers.output.as_ref().map_or(1.0, |output| output.scale)
     }
 
     /// The weights of the length predictor, if it has any.
     pub(crate) fn length_weights(&self) -> (Option<&Weight>, Option<&Weight>) {
         (self.parts.length.as_ref(), self.parts.length_bias.as_ref())
-    }
-
-    fn epsilon(&self) -> f32 {
-        self.config.layer_norm_epsilon as f32
-    }
-
-    fn attention(
-        &self,
-        pass: &Pass,
-        kind: Kind,
-        queries: &Arc<Ragged>,
-        keys: &Arc<Ragged>,
-        both_ways: bool,
-    ) -> AttentionPlan {
-        let bias = self.config.relative_bias;
-        AttentionPlan {
-            kind,
-            heads: self.config.num_heads,
-            epsilon: self.epsilon(),
-            causal: !both_ways,
-            buckets: Some(Buckets { count: bias.num_buckets, most: bias.max_distance, both_ways }),
-            queries: Arc::clone(queries),
-            keys: Arc::clone(keys),
-            weights: pass.drop(),
-            output: pass.drop(),
-        }
-    }
-
-    fn feed(&self, pass: &Pass, rows: &Arc<Ragged>) -> FeedForwardPlan {
-        FeedForwardPlan {
-            epsilon: self.epsilon(),
-            rows: Arc::clone(rows),
-            hidden: pass.drop(),
-            output: pass.drop(),
-        }
     }
 }
 
@@ -438,75 +369,4 @@ fn likeliest(logits: &[f32], most: usize) -> Vec<(u32, f32)> {
 fn ln_second(logits: &[f32]) -> f32 {
     let against = logits[0] - logits[1];
     -(against.max(0.0) + (-against.abs()).exp().ln_1p())
-}
-
-/// Puts named weights into their places.
-struct Assembly<'a> {
-    config: &'a ModelConfig,
-    weights: HashMap<String, Weight>,
-}
-
-impl Assembly<'_> {
-    fn parts(mut self) -> Parts {
-        let encoder = (0..self.config.num_layers)
-            .map(|i| EncoderBlock {
-                own: self.attention(&format!("encoder.block.{i}.layer.0"), "SelfAttention"),
-                feed: self.feed(&format!("encoder.block.{i}.layer.1")),
-            })
-            .collect();
-        let positional =
-            matches!(&self.config.decoder, Decoder::Parallel(p) if p.positional_attention);
-        let decoder = (0..self.config.num_decoder_layers)
-            .map(|i| DecoderBlock {
-                own: self.attention(&format!("decoder.block.{i}.layer.0"), "SelfAttention"),
-                positional: positional.then(|| {
-                    self.attention(&format!("decoder.block.{i}.positional"), "PositionalAttention")
-                }),
-                memory: self.attention(&format!("decoder.block.{i}.layer.1"), "EncDecAttention"),
-                feed: self.feed(&format!("decoder.block.{i}.layer.2")),
-            })
-            .collect();
-        Parts {
-            shared: self.take("shared.weight"),
-            encoder: Encoder {
-                blocks: encoder,
-                bias: self
-                    .take("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
-                norm: self.take("encoder.final_layer_norm.weight"),
-            },
-            decoder: DecoderStack {
-                blocks: decoder,
-                bias: self
-                    .take("decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
-                norm: self.take("decoder.final_layer_norm.weight"),
-                positions: self.weights.remove("decoder.position_embedding.weight"),
-            },
-            head: self.weights.remove("lm_head.weight"),
-            length: self.weights.remove("length_predictor.weight"),
-            length_bias: self.weights.remove("length_predictor.bias"),
-            rejecter: self.weights.remove("rejecter.weight"),
-        }
-    }
-
-    fn attention(&mut self, layer: &str, kind: &str) -> Attention {
-        Attention {
-            norm: self.take(&format!("{layer}.layer_norm.weight")),
-            q: self.take(&format!("{layer}.{kind}.q.weight")),
-            k: self.take(&format!("{layer}.{kind}.k.weight")),
-            v: self.take(&format!("{layer}.{kind}.v.weight")),
-            o: self.take(&format!("{layer}.{kind}.o.weight")),
-        }
-    }
-
-    fn feed(&mut self, layer: &str) -> FeedForward {
-        FeedForward {
-            norm: self.take(&format!("{layer}.layer_norm.weight")),
-            inner: self.take(&format!("{layer}.DenseReluDense.wi.weight")),
-            outer: self.take(&format!("{layer}.DenseReluDense.wo.weight")),
-        }
-    }
-
-    fn take(&mut self, name: &str) -> Weight {
-        self.weights.remove(name).expect("the inventory lists every parameter of the network")
-    }
 }

@@ -34,6 +34,12 @@ impl Weight {
         self.value.val()
     }
 
+    /// The tensor, with or without a graph as another tensor that it meets in an operation.
+    pub(crate) fn beside<const D: usize>(&self, other: &Tensor<D>) -> Tensor<2> {
+        let tensor = self.tensor();
+        if other.device().is_autodiff() { tensor } else { tensor.inner() }
+    }
+
     /// A copy of the numbers.
     pub fn numbers(&self) -> Vec<f32> {
         host(self.tensor())

@@ -4,7 +4,10 @@ mod support;
 
 use burn::tensor::Device;
 use padir_base::random::{Purpose, Seed};
-use padir_checkpoint::{Decoder, DecoderKind, LengthPredictor, ModelConfig, Preset};
+use padir_checkpoint::layers::Activation;
+use padir_checkpoint::{
+    Decoder, DecoderKind, Family, LengthPredictor, Marian, ModelConfig, Preset,
+};
 use padir_kernels::dropout::Sharing;
 use padir_model::{DropoutKey, Network};
 use proptest::prelude::*;
@@ -18,7 +21,7 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
         Just(LengthPredictor::Oracle),
     ];
-    (any::<[bool; 5]>(), length, 1..3_usize, 1..3_usize).prop_map(
+    let t5 = (any::<[bool; 5]>(), length, 1..3_usize, 1..3_usize).prop_map(
         |(flags, length, encoder, decoder)| {
             let [parallel, positional, learned, tied, rejecter] = flags;
             let kind = if parallel { DecoderKind::Parallel } else { DecoderKind::Causal };
@@ -35,7 +38,31 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
             }
             config
         },
-    )
+    );
+    prop_oneof![3 => t5, 1 => marians()]
+}
+
+fn marians() -> impl Strategy<Value = ModelConfig> {
+    let activation =
+        prop::sample::select(vec![Activation::Relu, Activation::GeluTanh, Activation::Swish]);
+    (any::<[bool; 5]>(), activation).prop_map(|(flags, activation)| {
+        let [scaled, shared, tied, weights, hidden] = flags;
+        let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, DecoderKind::Causal));
+        (config.d_kv, config.layer_norm_epsilon, config.dropout_rate) = (8, 1e-5, 0.3);
+        config.tie_word_embeddings = tied;
+        config.family = Family::Marian(Marian {
+            activation,
+            scale_embedding: scaled,
+            max_positions: 40,
+            decoder_heads: 2,
+            decoder_d_ff: 32,
+            source_vocab_size: (!shared).then_some(VOCABULARY + 5),
+            attention_dropout: if weights { 0.3 } else { 0.0 },
+            activation_dropout: if hidden { 0.3 } else { 0.0 },
+            init_std: 0.3,
+        });
+        config
+    })
 }
 
 /// Where a gradient cancels out, what is left are rounding errors of terms as large as other gradients: `floor` is the

@@ -1,7 +1,7 @@
-//! The autoregressive twin against T5 of Hugging Face's transformers.
+//! Autoregressive networks against T5 and Marian of Hugging Face's transformers.
 //!
-//! `reference/model/t5_logits.py` made the model and wrote down what transformers computes with it. Any other
-//! autoregressive checkpoint, such as a trained one, is compared by
+//! `reference/model/t5_logits.py` and `marian_logits.py` made the models and wrote down what transformers computes with them. Any other
+//! autoregressive T5 checkpoint, such as a trained one, is compared by
 //!
 //! ```console
 //! $ PADIR_MODEL=runs/en-de/best PADIR_PYTHON=python3 cargo test -p padir-model --test transformers -- --ignored
@@ -21,12 +21,12 @@ use padir_model::ops::Targets;
 use padir_model::{Device, Network, Pass, Sentences};
 use serde_json::Value;
 
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../reference/model/t5_tiny")
+fn folder(model: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../reference/model").join(model)
 }
 
-fn json(name: &str) -> Value {
-    serde_json::from_str(&fs::read_to_string(folder().join(name)).unwrap()).unwrap()
+fn json(model: &str, name: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(folder(model).join(name)).unwrap()).unwrap()
 }
 
 fn sentences(rows: &Value) -> Vec<Vec<u32>> {
@@ -56,7 +56,37 @@ fn inputs(targets: &[Vec<u32>], start: TokenId) -> Sentences {
 
 #[test]
 fn logits_loss_and_gradients_are_those_of_transformers() {
-    compare(&network(&folder()), &json("inputs.json"), &json("outputs.json"), 2e-5);
+    for model in ["t5_tiny", "marian_tiny/shared", "marian_tiny/separate"] {
+        eprintln!("{model}");
+        let (given, wanted) = (json(model, "inputs.json"), json(model, "outputs.json"));
+        compare(&network(&folder(model)), &given, &wanted, 2e-5);
+    }
+}
+
+/// An evaluation has no graph, whichever operations run.
+#[test]
+fn evaluations_give_the_same_logits_as_training() {
+    for model in ["marian_tiny/shared", "marian_tiny/separate"] {
+        let (network, given) = (network(&folder(model)), json(model, "inputs.json"));
+        let (sources, targets) = (sentences(&given["source"]), sentences(&given["target"]));
+        let classes: Vec<u32> = targets.concat();
+        let wanted = Arc::new(Targets { weights: vec![1.0; classes.len()], classes });
+        let run = |pass: &Pass| {
+            let sources = Sentences::new(sources.iter().map(Vec::as_slice));
+            let encoded = network.encode(pass, &sources);
+            let inputs = inputs(&targets, network.config().symbols.start);
+            let states = network.decode(pass, &inputs, &encoded);
+            let (_, outcome) = network.token_loss(pass, &states, &wanted, 0.1, 0.0);
+            (network.logits(&states), outcome.loss)
+        };
+        let (logits, loss) = run(&Pass::training(true, None, Arc::new(network.gradients())));
+        for fused in [true, false] {
+            let (others, other) = run(&Pass::evaluation(fused));
+            let apart = logits.iter().zip(&others).map(|(a, b)| (a - b).abs());
+            assert!(apart.fold(0.0, f32::max) < 1e-5, "{model}, fused {fused}");
+            assert!((loss - other).abs() < 1e-4, "{model}, fused {fused}: {loss} {other}");
+        }
+    }
 }
 
 #[test]
@@ -80,7 +110,7 @@ fn any_other_checkpoint_computes_what_transformers_computes() {
     let given = serde_json::json!({"source": rows(&[9, 1, 30]), "target": rows(&[12, 5, 28])});
     let python = std::env::var("PADIR_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let mut child = Command::new(python)
-        .arg(folder().join("../t5_logits.py"))
+        .arg(folder("t5_logits.py"))
         .arg(&model)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -134,7 +164,9 @@ fn compare(network: &Network, given: &Value, wanted: &Value, tolerance: f32) {
         for (index, parameter) in network.config().parameters().iter().enumerate() {
             let square: f64 = store.read(index).iter().map(|&g| f64::from(g).powi(2)).sum();
             let norm = wanted["gradient_norms"][&parameter.name].as_f64().unwrap();
-            let error = (square.sqrt() - norm).abs() / norm.max(1e-6);
+            // Biases of keys move all scores of a query alike: what is left of their gradients is rounding.
+            let least = if parameter.name.ends_with("k_proj.bias") { 1e-2 } else { 1e-6 };
+            let error = (square.sqrt() - norm).abs() / norm.max(least);
             assert!(
                 error < 1e-3,
                 "fused {fused}, {}: {} and {norm}",

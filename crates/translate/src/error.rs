@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::path::PathBuf;
 
+use padir_base::TokenId;
 use padir_checkpoint::CheckpointError;
 use padir_decode::{DecodeError, SettingsError};
 use padir_engine::EngineError;
@@ -28,6 +29,13 @@ pub enum TranslateError {
     /// Another vocabulary than the model's.
     #[error("the vocabulary in {} is not the one this model was trained with", .0.display())]
     ForeignVocabulary(PathBuf),
+    /// A model whose sentences end with another token than decoders look for.
+    #[error(
+        "this model ends sentences with token {}; only token {} is supported yet",
+        .0.0,
+        TokenId::EOS.0
+    )]
+    ForeignEnd(TokenId),
     /// A vocabulary with more ids than the model.
     #[error("the vocabulary in {} has {ids} ids, but the model knows {known}", directory.display())]
     TooManyIds {

@@ -89,7 +89,6 @@ pub fn symbols_of(config: &ModelConfig) -> padir::Symbols {
 
 /// The symbols of a model, as autoregressive search knows them.
 pub(crate) fn causal_symbols_of(config: &ModelConfig) -> autoregression::Symbols {
-    let mut symbols = autoregression::Symbols::new(config.symbols.start);
-    symbols.never.push(TokenId::PAD);
-    symbols
+    let symbols = &config.symbols;
+    autoregression::Symbols { start: symbols.start, eos: symbols.eos, never: vec![symbols.pad] }
 }

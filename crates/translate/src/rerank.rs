@@ -81,7 +81,8 @@ impl Reranker {
     ) -> Result<(), TranslateError> {
         // One alone wins anyway, but its score should be the reranker's, too.
         self.session.encode(sources)?;
-        let ended = |hypothesis: &Hypothesis| [&hypothesis.tokens[..], &[TokenId::EOS]].concat();
+        let eos = self.session.engine().config().symbols.eos;
+        let ended = |hypothesis: &Hypothesis| [&hypothesis.tokens[..], &[eos]].concat();
         let said: Vec<(usize, Vec<TokenId>)> = lists
             .iter()
             .enumerate()

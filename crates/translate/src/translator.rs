@@ -108,6 +108,10 @@ impl Translator {
         let directory = directory.as_ref();
         let checkpoint = Checkpoint::open(directory)?;
         let config = checkpoint.config();
+        // Refinement knows no other end of a sentence.
+        if config.parallel().is_some() && config.symbols.eos != TokenId::EOS {
+            return Err(TranslateError::ForeignEnd(config.symbols.eos));
+        }
         let vocabulary = load_vocabulary(directory, config)?;
         let (ids, known) = (vocabulary.size(), config.symbols.vocab_size);
         if ids > known {
@@ -272,12 +276,13 @@ impl<M: Model> Translator<M> {
     fn plan<'t>(&self, text: Text<'t>, jobs: &mut Jobs<'t>) -> Plan<'t> {
         let decoding = text.decoding.unwrap_or(&self.decoding);
         let most = longest_source(decoding) - 1;
+        let eos = self.config().symbols.eos;
         let mut encoder = self.vocabulary.encoder();
         let mut plan = Plan { parts: Vec::new(), cut: 0 };
         let mut add = |plan: &mut Plan<'t>, part: Part<'t>, ids: &mut Vec<TokenId>| {
             // White space that only the normaliser knows, or characters that it removes.
             if !ids.is_empty() {
-                ids.push(TokenId::EOS);
+                ids.push(eos);
                 let place = Place { text: text.number, part: plan.parts.len() };
                 plan.parts.push((part, jobs.add(ids, text.decoding, place)));
             }

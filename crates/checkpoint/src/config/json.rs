@@ -1,6 +1,6 @@
 //! A configuration as `config.json`.
 //!
-//! The keys of T5 stand at the top; what only padir knows stands under `padir`, which other
+//! The keys of T5, or of [Marian](super::marian), stand at the top; what only padir knows stands under `padir`, which other
 //! programs keep and ignore. A parallel model carries a `model_type` of its own, so that none of
 //! them takes it for a plain T5. Other programs may leave keys at the top which we do not know;
 //! under `padir` an unknown key is an error.
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::{
-    ConfigProblem, Decoder, DecoderKind, InitialTokens, LengthPredictor, ModelConfig,
-    ParallelDecoder, Provenance, RelativeBias, Symbols,
+    ConfigProblem, Decoder, DecoderKind, Family, InitialTokens, LengthPredictor, ModelConfig,
+    ParallelDecoder, Provenance, RelativeBias, Symbols, marian,
 };
 use crate::keys::Keys;
 
 /// The version of what stands under `padir`.
 const FORMAT: u32 = 1;
-const COUNT: &str = "a whole number";
-const REAL: &str = "a number";
-const SWITCH: &str = "true or false";
-const ID: &str = "a token id";
+pub(super) const COUNT: &str = "a whole number";
+pub(super) const REAL: &str = "a number";
+pub(super) const SWITCH: &str = "true or false";
+pub(super) const ID: &str = "a token id";
 const DIGEST: &str = "a SHA-256 digest of 64 hexadecimal digits";
 
 /// A text is not the configuration of a model.
@@ -92,8 +92,13 @@ impl TryFrom<Value> for ModelConfig {
             }
             None => DecoderKind::Causal,
         };
-        check_family(&mut top, kind)?;
-        let mut config = read_top(&mut top)?;
+        let mut config =
+            if kind == DecoderKind::Causal && top.says("model_type", marian::MODEL_TYPE) {
+                marian::read(&mut top)?
+            } else {
+                check_family(&mut top, kind)?;
+                read_top(&mut top)?
+            };
         if let Some(mut ours) = ours {
             read_symbols(&mut ours, &mut config.symbols)?;
             config.provenance = Provenance {
@@ -146,6 +151,7 @@ fn read_top(top: &mut Keys) -> Result<ModelConfig, ConfigError> {
     let wanted = "that of `tie_word_embeddings`";
     top.only("scale_decoder_outputs", wanted, &tie_word_embeddings)?;
     Ok(ModelConfig {
+        family: Family::T5,
         symbols,
         d_model: top.take("d_model", COUNT)?,
         d_kv: top.take("d_kv", COUNT)?,
@@ -207,36 +213,44 @@ fn read_length(ours: &mut Keys) -> Result<LengthPredictor, ConfigError> {
 
 impl From<ModelConfig> for Value {
     fn from(config: ModelConfig) -> Self {
-        let kind = config.decoder_kind();
-        let (model_type, architecture) = family(kind);
-        json!({
-            "model_type": model_type,
-            "architectures": [architecture],
-            "is_encoder_decoder": true,
-            "use_cache": kind == DecoderKind::Causal,
-            "vocab_size": config.symbols.vocab_size,
-            "pad_token_id": TokenId::PAD,
-            "eos_token_id": TokenId::EOS,
-            "unk_token_id": TokenId::UNK,
-            "bos_token_id": TokenId::BOS,
-            "decoder_start_token_id": config.symbols.start,
-            "d_model": config.d_model,
-            "d_kv": config.d_kv,
-            "d_ff": config.d_ff,
-            "num_layers": config.num_layers,
-            "num_decoder_layers": config.num_decoder_layers,
-            "num_heads": config.num_heads,
-            "relative_attention_num_buckets": config.relative_bias.num_buckets,
-            "relative_attention_max_distance": config.relative_bias.max_distance,
-            "dropout_rate": config.dropout_rate,
-            "layer_norm_epsilon": config.layer_norm_epsilon,
-            "initializer_factor": config.initializer_factor,
-            "feed_forward_proj": "relu",
-            "tie_word_embeddings": config.tie_word_embeddings,
-            "torch_dtype": "float32",
-            "padir": ours_of(&config),
-        })
+        let mut json = match &config.family {
+            Family::T5 => t5_of(&config),
+            Family::Marian(family) => marian::write(&config, family),
+        };
+        json["padir"] = ours_of(&config);
+        json
     }
+}
+
+fn t5_of(config: &ModelConfig) -> Value {
+    let kind = config.decoder_kind();
+    let (model_type, architecture) = family(kind);
+    json!({
+        "model_type": model_type,
+        "architectures": [architecture],
+        "is_encoder_decoder": true,
+        "use_cache": kind == DecoderKind::Causal,
+        "vocab_size": config.symbols.vocab_size,
+        "pad_token_id": config.symbols.pad,
+        "eos_token_id": config.symbols.eos,
+        "unk_token_id": config.symbols.unk,
+        "bos_token_id": TokenId::BOS,
+        "decoder_start_token_id": config.symbols.start,
+        "d_model": config.d_model,
+        "d_kv": config.d_kv,
+        "d_ff": config.d_ff,
+        "num_layers": config.num_layers,
+        "num_decoder_layers": config.num_decoder_layers,
+        "num_heads": config.num_heads,
+        "relative_attention_num_buckets": config.relative_bias.num_buckets,
+        "relative_attention_max_distance": config.relative_bias.max_distance,
+        "dropout_rate": config.dropout_rate,
+        "layer_norm_epsilon": config.layer_norm_epsilon,
+        "initializer_factor": config.initializer_factor,
+        "feed_forward_proj": "relu",
+        "tie_word_embeddings": config.tie_word_embeddings,
+        "torch_dtype": "float32",
+    })
 }
 
 fn ours_of(config: &ModelConfig) -> Value {

@@ -5,7 +5,11 @@
 
 use thiserror::Error;
 
-use super::{InitialTokens, LengthPredictor, ModelConfig, ParallelDecoder, RelativeBias, Symbols};
+use super::{
+    Decoder, Family, InitialTokens, LengthPredictor, Marian, ModelConfig, ParallelDecoder,
+    RelativeBias, Symbols, marian,
+};
+use padir_base::TokenId;
 
 /// Most parameters: 80 GB of f32.
 pub const MAX_PARAMETERS: u64 = 20_000_000_000;
@@ -52,6 +56,29 @@ pub enum ConfigProblem {
         /// What it must be.
         wanted: &'static str,
     },
+    /// Heads of different widths.
+    #[error("`{key}` is {heads}; it must divide `d_model`, which is {d_model}")]
+    Heads {
+        /// The key.
+        key: &'static str,
+        /// The number of heads.
+        heads: usize,
+        /// The width of the model.
+        d_model: usize,
+    },
+    /// A reserved id that is another in models of this family.
+    #[error("`{key}` is {id}; it must be {wanted} in a T5")]
+    ReservedId {
+        /// The key.
+        key: &'static str,
+        /// The id.
+        id: u32,
+        /// What it must be.
+        wanted: u32,
+    },
+    /// A decoder that models of this family do not have.
+    #[error("`padir.decoder` is \"parallel\"; it must be \"causal\" in a Marian model")]
+    ParallelMarian,
     /// Half of the buckets belong to either direction.
     #[error("`relative_attention_num_buckets` is {0}; it must be even")]
     OddBuckets(usize),
@@ -125,21 +152,10 @@ impl ModelConfig {
     /// All problems at once.
     pub fn validate(&self) -> Result<(), Vec<ConfigProblem>> {
         let mut problems = Problems::default();
-        problems.count("d_model", self.d_model, 1, MAX_WIDTH);
-        problems.count("d_kv", self.d_kv, 1, MAX_WIDTH);
-        problems.count("d_ff", self.d_ff, 1, MAX_WIDTH);
-        problems.count("num_layers", self.num_layers, 1, MAX_LAYERS);
-        problems.count("num_decoder_layers", self.num_decoder_layers, 1, MAX_LAYERS);
-        problems.count("num_heads", self.num_heads, 1, MAX_HEADS);
-        problems.relative_bias(self.relative_bias);
-        let rate = self.dropout_rate;
-        problems.real("dropout_rate", rate, (0.0..1.0).contains(&rate), "at least 0 and below 1");
-        let epsilon = self.layer_norm_epsilon;
-        let small = epsilon > 0.0 && epsilon < 1.0;
-        problems.real("layer_norm_epsilon", epsilon, small, "above 0 and below 1");
-        let factor = self.initializer_factor;
-        let usual = factor > 0.0 && factor <= 1e3;
-        problems.real("initializer_factor", factor, usual, "above 0 and at most 1000");
+        match &self.family {
+            Family::T5 => problems.t5(self),
+            Family::Marian(family) => problems.marian(self, family),
+        }
         problems.symbols(&self.symbols);
         if let Some(parallel) = self.parallel() {
             problems.parallel(parallel, &self.symbols);
@@ -171,6 +187,79 @@ impl Problems {
         }
     }
 
+    fn t5(&mut self, config: &ModelConfig) {
+        self.count("d_model", config.d_model, 1, MAX_WIDTH);
+        self.count("d_kv", config.d_kv, 1, MAX_WIDTH);
+        self.count("d_ff", config.d_ff, 1, MAX_WIDTH);
+        self.count("num_layers", config.num_layers, 1, MAX_LAYERS);
+        self.count("num_decoder_layers", config.num_decoder_layers, 1, MAX_LAYERS);
+        self.count("num_heads", config.num_heads, 1, MAX_HEADS);
+        self.relative_bias(config.relative_bias);
+        self.rate("dropout_rate", config.dropout_rate);
+        let epsilon = config.layer_norm_epsilon;
+        let small = epsilon > 0.0 && epsilon < 1.0;
+        self.real("layer_norm_epsilon", epsilon, small, "above 0 and below 1");
+        let factor = config.initializer_factor;
+        let usual = factor > 0.0 && factor <= 1e3;
+        self.real("initializer_factor", factor, usual, "above 0 and at most 1000");
+        // Corpora, shards and objectives know the reserved ids.
+        let symbols = &config.symbols;
+        self.reserved("pad_token_id", symbols.pad, TokenId::PAD);
+        self.reserved("eos_token_id", symbols.eos, TokenId::EOS);
+        self.reserved("unk_token_id", symbols.unk, TokenId::UNK);
+    }
+
+    fn marian(&mut self, config: &ModelConfig, family: &Marian) {
+        let d_model = config.d_model;
+        self.count("d_model", d_model, 1, MAX_WIDTH);
+        self.count("encoder_ffn_dim", config.d_ff, 1, MAX_WIDTH);
+        self.count("decoder_ffn_dim", family.decoder_d_ff, 1, MAX_WIDTH);
+        self.count("encoder_layers", config.num_layers, 1, MAX_LAYERS);
+        self.count("decoder_layers", config.num_decoder_layers, 1, MAX_LAYERS);
+        self.count("max_position_embeddings", family.max_positions, 1, MAX_POSITIONS);
+        self.heads("encoder_attention_heads", config.num_heads, d_model);
+        self.heads("decoder_attention_heads", family.decoder_heads, d_model);
+        let rate = config.dropout_rate;
+        self.rate("dropout", rate);
+        #[expect(clippy::float_cmp, reason = "both are read from the same file")]
+        for (key, other) in [
+            ("attention_dropout", family.attention_dropout),
+            ("activation_dropout", family.activation_dropout),
+        ] {
+            self.real(key, other, other == 0.0 || other == rate, "0 or that of `dropout`");
+        }
+        #[expect(clippy::float_cmp, reason = "a constant, which the format has no key for")]
+        let usual = config.layer_norm_epsilon == marian::EPSILON;
+        self.real("layer_norm_epsilon", config.layer_norm_epsilon, usual, "1e-5 in a Marian model");
+        let std = family.init_std;
+        self.real("init_std", std, std > 0.0 && std <= 1e3, "above 0 and at most 1000");
+        if let Some(size) = family.source_vocab_size {
+            self.count("vocab_size", size, FIRST_FREE_ID, MAX_VOCABULARY);
+            self.id("pad_token_id", config.symbols.pad.0, size);
+            self.id("eos_token_id", config.symbols.eos.0, size);
+        }
+        if !matches!(config.decoder, Decoder::Causal) {
+            self.0.push(ConfigProblem::ParallelMarian);
+        }
+    }
+
+    fn heads(&mut self, key: &'static str, heads: usize, d_model: usize) {
+        self.count(key, heads, 1, MAX_HEADS);
+        if heads > 0 && !d_model.is_multiple_of(heads) {
+            self.0.push(ConfigProblem::Heads { key, heads, d_model });
+        }
+    }
+
+    fn rate(&mut self, key: &'static str, rate: f64) {
+        self.real(key, rate, (0.0..1.0).contains(&rate), "at least 0 and below 1");
+    }
+
+    fn reserved(&mut self, key: &'static str, id: TokenId, wanted: TokenId) {
+        if id != wanted {
+            self.0.push(ConfigProblem::ReservedId { key, id: id.0, wanted: wanted.0 });
+        }
+    }
+
     fn relative_bias(&mut self, bias: RelativeBias) {
         let RelativeBias { num_buckets: buckets, max_distance: distance } = bias;
         self.count("relative_attention_num_buckets", buckets, 4, MAX_BUCKETS);
@@ -188,6 +277,9 @@ impl Problems {
         self.count("vocab_size", size, FIRST_FREE_ID, MAX_VOCABULARY);
         self.count("padir.pieces", symbols.pieces, FIRST_FREE_ID, size.max(FIRST_FREE_ID));
         self.id("decoder_start_token_id", symbols.start.0, size);
+        self.id("pad_token_id", symbols.pad.0, size);
+        self.id("eos_token_id", symbols.eos.0, size);
+        self.id("unk_token_id", symbols.unk.0, size);
         if let Some(mask) = symbols.mask {
             self.id("padir.mask_token_id", mask.0, size);
         }

@@ -5,8 +5,8 @@
 //! f = [`ModelConfig::d_ff`], V = [`Symbols::vocab_size`].
 
 mod json;
-
 mod limits;
+mod marian;
 mod preset;
 
 use std::fmt;
@@ -21,14 +21,17 @@ pub use limits::{
     ConfigProblem, MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_PARAMETERS, MAX_POSITIONS,
     MAX_VOCABULARY, MAX_WIDTH,
 };
+pub use marian::Marian;
 pub use preset::{NotAPreset, Preset};
 
-/// An encoder-decoder of the T5.1.0 family: pre-norm, `RMSNorm`, `ReLU`, no linear biases.
+/// The shape of an encoder-decoder. [`ModelConfig::layers`] says which layers follow from it.
 ///
 /// As JSON it is the `config.json` of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "serde_json::Value", into = "serde_json::Value")]
 pub struct ModelConfig {
+    /// Which kind of layers it has.
+    pub family: Family,
     /// Which ids exist and what they mean.
     pub symbols: Symbols,
     /// Width d of the residual stream.
@@ -59,12 +62,27 @@ pub struct ModelConfig {
     pub provenance: Provenance,
 }
 
-/// The alphabet. Padding, end, unknown and beginning are 0 to 3 in every model of this house
-/// (see [`TokenId`]).
+/// Which layers a model is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Family {
+    /// T5.1.0: pre-norm, `RMSNorm`, `ReLU`, relative positions, no linear biases.
+    T5,
+    /// Marian (OPUS-MT): post-norm, `LayerNorm`, sinusoidal positions, biases. It has no use for
+    /// [`ModelConfig::relative_bias`] and [`ModelConfig::initializer_factor`].
+    Marian(Marian),
+}
+
+/// Which ids exist and what they mean. Models trained here have the reserved ids of [`TokenId`]; imported ones have their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbols {
-    /// V, the rows of the embedding table; may exceed the number of ids in use.
+    /// V, the rows of the target's embedding table; may exceed the number of ids in use.
     pub vocab_size: usize,
+    /// Ends a sentence.
+    pub eos: TokenId,
+    /// Fills up batches; never generated.
+    pub pad: TokenId,
+    /// Stands for what the vocabulary cannot spell.
+    pub unk: TokenId,
     /// How many ids stand for text, the four reserved ones included.
     pub pieces: usize,
     /// What an autoregressive decoder reads before the first token of a target.
@@ -221,6 +239,9 @@ impl Symbols {
         };
         Self {
             vocab_size: size,
+            eos: TokenId::EOS,
+            pad: TokenId::PAD,
+            unk: TokenId::UNK,
             pieces,
             start: TokenId::PAD,
             mask: sentinel(1),

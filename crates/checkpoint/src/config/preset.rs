@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{
-    Decoder, DecoderKind, ModelConfig, ParallelDecoder, Provenance, RelativeBias, Symbols,
+    Decoder, DecoderKind, Family, ModelConfig, ParallelDecoder, Provenance, RelativeBias, Symbols,
 };
 
 /// Sentinels a vocabulary has unless its file says otherwise, as in the public T5 vocabularies.
@@ -68,6 +68,7 @@ impl ModelConfig {
         };
         let sentinels = if vocab_size > 2 * SENTINELS { SENTINELS } else { 3 };
         Self {
+            family: Family::T5,
             symbols: Symbols::of_vocabulary(vocab_size, vocab_size.saturating_sub(sentinels)),
             d_model,
             d_kv,

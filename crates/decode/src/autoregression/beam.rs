@@ -228,7 +228,7 @@ impl<'a> Beams<'a> {
         let mut cut = vec![false; group.live.len()];
         let mut live = Vec::with_capacity(width);
         for (rank, choice) in choices.iter().enumerate() {
-            let ends = choice.next.token == TokenId::EOS;
+            let ends = choice.next.token == self.symbols.eos;
             let before = group.live[choice.from].node;
             if last && !cut[choice.from] || !last && ends && rank < width {
                 cut[choice.from] = true;

@@ -39,6 +39,8 @@ pub fn max_length(source: usize, most: usize) -> usize {
 pub struct Symbols {
     /// What every translation is the continuation of.
     pub start: TokenId,
+    /// What ends a translation.
+    pub eos: TokenId,
     /// What is never chosen. Each costs a candidate more to ask for.
     pub never: Vec<TokenId>,
 }
@@ -46,7 +48,7 @@ pub struct Symbols {
 impl Symbols {
     /// The symbols of a model that may choose anything.
     pub fn new(start: TokenId) -> Self {
-        Self { start, never: Vec::new() }
+        Self { start, eos: TokenId::EOS, never: Vec::new() }
     }
 }
 

@@ -284,8 +284,8 @@ impl Search for Walk<'_> {
             let path = &mut self.paths[number];
             path.log_prob += log_prob;
             path.length = self.length;
-            path.cut = token != TokenId::EOS && self.length >= self.source.max_length;
-            let ends = token == TokenId::EOS || path.cut;
+            path.cut = token != self.symbols.eos && self.length >= self.source.max_length;
+            let ends = token == self.symbols.eos || path.cut;
             if !ends {
                 path.tokens.push(token);
                 path.log_probs.push(log_prob);

@@ -27,7 +27,7 @@ pub struct Cached<'a> {
     /// Keys, then values, of all heads, slot after slot.
     pub cache: &'a [f32],
     /// Added to the scores.
-    pub bias: Bias<'a>,
+    pub bias: Option<Bias<'a>>,
 }
 
 impl Cached<'_> {
@@ -44,7 +44,7 @@ impl Cached<'_> {
             let scores = grow(&mut scratch, self.count);
             for head in 0..self.heads {
                 let own = head * self.width..(head + 1) * self.width;
-                let bias = self.bias.row(head, self.count - 1, self.count);
+                let bias = self.bias.map_or(&[][..], |b| b.row(head, self.count - 1, self.count));
                 let top = score(
                     scores,
                     &query[own.clone()],
@@ -71,10 +71,13 @@ impl Cached<'_> {
 }
 
 vectorised! {
-    /// Scores of the slots; gives the largest.
+    /// Scores of the slots, and their biases if there are any; gives the largest.
     fn score(scores: &mut [f32], query: &[f32], cache: &[f32], slots: &[u32], offset: usize, stride: usize, bias: &[f32]) -> f32 {
-        for ((score, &slot), bias) in scores.iter_mut().zip(slots).zip(bias) {
-            *score = dot(query, &cache[slot as usize * stride + offset..][..query.len()]) + bias;
+        for (score, &slot) in scores.iter_mut().zip(slots) {
+            *score = dot(query, &cache[slot as usize * stride + offset..][..query.len()]);
+        }
+        for (score, bias) in scores.iter_mut().zip(bias) {
+            *score += bias;
         }
         largest(scores)
     }
@@ -112,42 +115,45 @@ mod tests {
         let cache: Vec<f32> = (0..30 * 2 * wide).map(|i| number(i + 3)).collect();
         let bias: Vec<f32> = (0..heads * (2 * count - 1)).map(|i| number(i + 11)).collect();
         let bias = Bias { numbers: &bias, reach: count };
-        let slots: Vec<u32> = (0..2 * count as u32).map(|i| i * 11 % 30).collect();
-        let plan = Cached {
-            heads,
-            width,
-            queries: &queries,
-            query_stride: wide,
-            slots: &slots,
-            count,
-            cache: &cache,
-            bias,
-        };
-        let mut ours = vec![0.0; 2 * wide];
-        plan.run(&Tools::new(Threads::new(2)), &mut ours);
-        for row in 0..2 {
-            let chosen = slots[row * count..][..count].iter();
-            let mut keys: Vec<f32> =
-                chosen.flat_map(|&s| cache[s as usize * 2 * wide..][..2 * wide].to_vec()).collect();
-            keys.resize(keys.len() + PANEL, 0.0);
-            let mut slow = vec![0.0; wide];
-            let span = Span { queries: 0..1, first: 0, count, place: 0 };
-            let plan = Attention {
-                isa: Isa::detect(),
+        for bias in [Some(bias), None] {
+            let slots: Vec<u32> = (0..2 * count as u32).map(|i| i * 11 % 30).collect();
+            let plan = Cached {
                 heads,
                 width,
-                spans: &[span],
-                queries: &queries[row * wide..],
+                queries: &queries,
                 query_stride: wide,
-                positions: &[count as u32 - 1],
-                scores: Scores::Keys { keys: &keys, stride: 2 * wide },
-                values: &keys[wide..],
-                value_stride: 2 * wide,
-                bias: Some(bias),
+                slots: &slots,
+                count,
+                cache: &cache,
+                bias,
             };
-            plan.run(&Tools::new(Threads::new(1)), &mut slow);
-            for (a, b) in ours[row * wide..].iter().zip(&slow) {
-                assert!((a - b).abs() < 1e-5, "{a} {b}");
+            let mut ours = vec![0.0; 2 * wide];
+            plan.run(&Tools::new(Threads::new(2)), &mut ours);
+            for row in 0..2 {
+                let chosen = slots[row * count..][..count].iter();
+                let mut keys: Vec<f32> = chosen
+                    .flat_map(|&s| cache[s as usize * 2 * wide..][..2 * wide].to_vec())
+                    .collect();
+                keys.resize(keys.len() + PANEL, 0.0);
+                let mut slow = vec![0.0; wide];
+                let span = Span { queries: 0..1, first: 0, count, place: 0 };
+                let plan = Attention {
+                    isa: Isa::detect(),
+                    heads,
+                    width,
+                    spans: &[span],
+                    queries: &queries[row * wide..],
+                    query_stride: wide,
+                    positions: &[count as u32 - 1],
+                    scores: Scores::Keys { keys: &keys, stride: 2 * wide },
+                    values: &keys[wide..],
+                    value_stride: 2 * wide,
+                    bias,
+                };
+                plan.run(&Tools::new(Threads::new(1)), &mut slow);
+                for (a, b) in ours[row * wide..].iter().zip(&slow) {
+                    assert!((a - b).abs() < 1e-5, "{a} {b}");
+                }
             }
         }
     }

@@ -11,7 +11,8 @@
 //! | [`attention`] | softmax(QKᵀ + B)·V over ragged batches |
 //! | [`cached`] | the same for one query over a cache |
 //! | [`best`] | logits, their largest and their log-sum-exp, never stored whole |
-//! | [`row`] | norms |
+//! | [`row`] | norms and biases |
+//! | [`activation`] | activations of hidden layers |
 //! | [`limit`] | what the processor could do at most |
 //!
 //! **Batch invariance.** Each number of a product is one chain of fused multiply-adds over k, from the first
@@ -22,6 +23,7 @@
 //!
 //! Nothing here allocates once its buffers have grown.
 
+pub mod activation;
 mod ahead;
 mod aligned;
 pub mod attention;

@@ -4,16 +4,17 @@
 
 use std::sync::Arc;
 
-use burn::tensor::activation::{log_softmax, relu, softmax};
+use burn::tensor::activation::{gelu, gelu_approximate, log_softmax, relu, silu, softmax};
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use padir_checkpoint::layers::{Activation, NormKind, NormPlace};
 use padir_kernels::attention::layer::Kind;
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome, ROWS};
 use padir_kernels::dropout::Dropout;
 use padir_kernels::rows::Ragged;
 
-use super::{AttentionPlan, FeedForwardPlan, Side, Targets};
-use crate::block::{Attention, FeedForward};
+use super::{AttentionPlan, FeedForwardPlan, NormPlan, Side, Targets};
+use crate::block::{Attention, FeedForward, Linear, Norm};
 use crate::weight::{Weight, host};
 
 /// What hides a key.
@@ -45,29 +46,82 @@ fn dropped(x: Tensor<2>, rows: &Ragged, drop: Dropout) -> Tensor<2> {
     x * mask
 }
 
-fn norm(x: Tensor<2>, scale: &Weight, epsilon: f32) -> Tensor<2> {
-    let mean = x.clone().powf_scalar(2.0).mean_dim(1);
-    x * (mean + epsilon).sqrt().recip() * scale.tensor()
+pub(super) fn constant(
+    numbers: Vec<f32>,
+    width: usize,
+    rows: &Ragged,
+    drop: Dropout,
+    device: &Device,
+) -> Tensor<2> {
+    let count = numbers.len() / width.max(1);
+    dropped(Tensor::from_data(TensorData::new(numbers, [count, width]), device), rows, drop)
 }
 
-fn linear(x: Tensor<2>, weight: &Weight) -> Tensor<2> {
-    x.matmul(weight.tensor().transpose())
+fn normed(x: Tensor<2>, norm: &Norm, plan: NormPlan) -> Tensor<2> {
+    let scale = norm.weight.beside(&x);
+    let bias = norm.bias.as_ref().map(|bias| bias.beside(&x));
+    let x = match plan.kind {
+        NormKind::Rms => x,
+        NormKind::Layer => {
+            let mean = x.clone().mean_dim(1);
+            x - mean
+        }
+    };
+    let mean = x.clone().powf_scalar(2.0).mean_dim(1);
+    let x = x * (mean + plan.epsilon).sqrt().recip() * scale;
+    match bias {
+        Some(bias) => x + bias,
+        None => x,
+    }
+}
+
+/// What a sublayer reads of the residual stream.
+fn enter(x: &Tensor<2>, norm: &Norm, plan: NormPlan, place: NormPlace) -> Tensor<2> {
+    match place {
+        NormPlace::Pre => normed(x.clone(), norm, plan),
+        NormPlace::Post => x.clone(),
+    }
+}
+
+/// What it leaves of the sum of x and its output.
+fn leave(sum: Tensor<2>, norm: &Norm, plan: NormPlan, place: NormPlace) -> Tensor<2> {
+    match place {
+        NormPlace::Pre => sum,
+        NormPlace::Post => normed(sum, norm, plan),
+    }
+}
+
+fn linear(x: Tensor<2>, layer: &Linear) -> Tensor<2> {
+    let weight = layer.weight.beside(&x);
+    let bias = layer.bias.as_ref().map(|bias| bias.beside(&x));
+    let product = x.matmul(weight.transpose());
+    match bias {
+        Some(bias) => product + bias,
+        None => product,
+    }
 }
 
 pub(super) fn normalise(
-    scale: &Weight,
-    epsilon: f32,
+    norm: &Norm,
+    plan: NormPlan,
     rows: &Arc<Ragged>,
     drop: Dropout,
     x: Tensor<2>,
 ) -> Tensor<2> {
-    dropped(norm(x, scale, epsilon), rows, drop)
+    dropped(normed(x, norm, plan), rows, drop)
 }
 
-pub(super) fn feed(layer: &FeedForward, plan: &FeedForwardPlan, x: Tensor<2>) -> Tensor<2> {
-    let hidden = relu(linear(norm(x.clone(), &layer.norm, plan.epsilon), &layer.inner));
+pub(super) fn feed_forward(layer: &FeedForward, plan: &FeedForwardPlan, x: Tensor<2>) -> Tensor<2> {
+    let hidden = linear(enter(&x, &layer.norm, plan.norm, plan.place), &layer.inner);
+    let hidden = match plan.activation {
+        Activation::Relu => relu(hidden),
+        Activation::Gelu => gelu(hidden),
+        Activation::GeluTanh => gelu_approximate(hidden),
+        Activation::Swish => silu(hidden),
+    };
     let hidden = dropped(hidden, &plan.rows, plan.hidden);
-    x + dropped(linear(hidden, &layer.outer), &plan.rows, plan.output)
+    let sum = x + dropped(linear(hidden, &layer.outer), &plan.rows, plan.output);
+    leave(sum, &layer.norm, plan.norm, plan.place)
 }
 
 pub(super) fn pick(x: &Tensor<2>, rows: &Arc<Vec<u32>>) -> Tensor<2> {
@@ -82,23 +136,38 @@ pub(super) fn attend(
     side: Side<'_>,
     bias: Option<&Weight>,
 ) -> Tensor<2> {
-    let device = x.device();
-    let longest = plan.queries.longest();
-    if plan.queries.tokens() == 0 || plan.keys.longest() == 0 {
-        // Without keys there is nothing to add but the output of nothing.
+    if plan.queries.tokens() == 0 {
         return x;
     }
+    let context = context(layer, plan, &x, side, bias);
+    let sum = x + dropped(linear(context, &layer.o), &plan.queries, plan.output);
+    leave(sum, &layer.norm, plan.norm, plan.place)
+}
+
+/// softmax(scale·QKᵀ + B)·V, one row per query.
+fn context(
+    layer: &Attention,
+    plan: &AttentionPlan,
+    x: &Tensor<2>,
+    side: Side<'_>,
+    bias: Option<&Weight>,
+) -> Tensor<2> {
+    let device = x.device();
+    let longest = plan.queries.longest();
+    if plan.keys.longest() == 0 {
+        // Whoever looks at nothing sees nothing.
+        return Tensor::zeros([plan.queries.tokens(), layer.v.weight.shape()[0]], &device);
+    }
+    let read = || enter(x, &layer.norm, plan.norm, plan.place);
     let (from_q, from_k, from_v) = match side {
         Side::None => {
-            let n = norm(x.clone(), &layer.norm, plan.epsilon);
+            let n = read();
             (n.clone(), n.clone(), n)
         }
-        Side::Memory(memory) => {
-            (norm(x.clone(), &layer.norm, plan.epsilon), memory.clone(), memory.clone())
-        }
+        Side::EncoderOutput(output) => (read(), output.clone(), output.clone()),
         Side::Positions(table) => {
-            let positions = table.tensor().narrow(0, 0, longest);
-            let n = norm(positions, &layer.norm, plan.epsilon);
+            let positions = table.beside(x).narrow(0, 0, longest);
+            let n = normed(positions, &layer.norm, plan.norm);
             (n.clone(), n, x.clone())
         }
     };
@@ -111,7 +180,12 @@ pub(super) fn attend(
     let k = keys.split(linear(from_k, &layer.k), plan.heads);
     let v = values.split(linear(from_v, &layer.v), plan.heads);
     let mut scores = q.matmul(k.swap_dims(2, 3));
+    #[expect(clippy::float_cmp, reason = "a constant of the description")]
+    if plan.scale != 1.0 {
+        scores = scores * plan.scale;
+    }
     if let (Some(table), Some(buckets)) = (bias, plan.buckets) {
+        let table = table.beside(x);
         scores = scores + bias_of(table, buckets, plan.queries.longest(), plan.keys.longest());
     }
     let scores = scores + hidden(plan, &device);
@@ -119,9 +193,7 @@ pub(super) fn attend(
     if plan.weights.is_active() {
         weights = weights * weight_mask(plan, &device);
     }
-    let context = weights.matmul(v);
-    let out = Padding::new(&plan.queries, &device).join(context);
-    x + dropped(linear(out, &layer.o), &plan.queries, plan.output)
+    Padding::new(&plan.queries, &device).join(weights.matmul(v))
 }
 
 /// 0 where a query sees a key: sentences × 1 × queries × keys.
@@ -151,12 +223,12 @@ fn weight_mask(plan: &AttentionPlan, device: &Device) -> Tensor<4> {
 }
 
 /// 1 × heads × queries × keys.
-fn bias_of(table: &Weight, buckets: Buckets, queries: usize, keys: usize) -> Tensor<4> {
-    let table = table.tensor();
+fn bias_of(table: Tensor<2>, buckets: Buckets, queries: usize, keys: usize) -> Tensor<4> {
     let [_, heads] = table.dims();
     let at = |i: usize, j: usize| buckets.of(j as isize - i as isize) as u32;
     let index = (0..queries).flat_map(|i| (0..keys).map(move |j| at(i, j)));
-    let rows = table.clone().select(0, integers(index, &table.device()));
+    let index = integers(index, &table.device());
+    let rows = table.select(0, index);
     rows.reshape([1, queries, keys, heads]).permute([0, 3, 1, 2])
 }
 
@@ -214,10 +286,12 @@ pub(super) fn classify(
     loss: CrossEntropy,
     y: &Tensor<2>,
     table: &Weight,
+    bias: Option<&Weight>,
     targets: &Arc<Targets>,
 ) -> (Tensor<1>, Outcome) {
     let device = y.device();
-    let table = table.tensor();
+    let table = table.beside(y);
+    let bias = bias.map(|bias| bias.beside(y));
     let mut total = Tensor::zeros([1], &device);
     let mut outcome = Outcome::default();
     for first in (0..targets.classes.len()).step_by(ROWS) {
@@ -226,8 +300,11 @@ pub(super) fn classify(
         let weights: Vec<f32> =
             rows.clone().map(|row| targets.weights.get(row).copied().unwrap_or(1.0)).collect();
         let classes = &targets.classes[rows.clone()];
-        let logits =
+        let mut logits =
             y.clone().narrow(0, first, count).matmul(table.clone().transpose()) * loss.scale;
+        if let Some(bias) = &bias {
+            logits = logits + bias.clone();
+        }
         let index = integers(classes.iter().copied(), &device).reshape([count, 1]);
         let log_p = log_softmax(logits.clone(), 1);
         let entropy = -log_p.clone().gather(1, index.clone());

@@ -52,7 +52,7 @@ impl AttentionPlan {
             places,
             dropout: self.weights,
         };
-        Layer { kind: self.kind, core, epsilon: self.epsilon, output: self.output }
+        Layer { kind: self.kind, core, epsilon: self.norm.epsilon, output: self.output }
     }
 }
 
@@ -65,14 +65,15 @@ pub(super) fn attend(
     bias: Option<&Weight>,
 ) -> Tensor<2> {
     let shape = x.dims();
-    let values = [&layer.norm, &layer.q, &layer.k, &layer.v, &layer.o].map(Weight::flex);
-    let indices = [&layer.norm, &layer.q, &layer.k, &layer.v, &layer.o].map(Weight::index);
+    let Attention { norm, q, k, v, o } = layer;
+    let own = [&norm.weight, &q.weight, &k.weight, &v.weight, &o.weight];
+    let (values, indices) = (own.map(Weight::flex), own.map(Weight::index));
     let bias_index = bias.map(Weight::index);
     let bias = bias.map(Weight::flex);
     let side_index = if let Side::Positions(table) = side { Some(table.index()) } else { None };
     let (side_value, side_tensor) = match side {
         Side::None => (None, None),
-        Side::Memory(memory) => (Some(flex(memory.clone())), Some(memory.clone())),
+        Side::EncoderOutput(output) => (Some(flex(output.clone())), Some(output.clone())),
         Side::Positions(table) => (Some(table.flex()), None),
     };
     let x_value = flex(x.clone());
@@ -99,7 +100,7 @@ pub(super) fn attend(
         (dx, dside)
     };
     match side_tensor {
-        Some(memory) => tracked([x, memory], out, shape, move |dy| {
+        Some(output) => tracked([x, output], out, shape, move |dy| {
             let (dx, dside) = gradient(dy);
             [dx, dside]
         }),
@@ -112,18 +113,18 @@ fn weights(values: &[burn::backend::flex::FlexTensor; 5]) -> attention::Weights<
     attention::Weights { norm, q, k, v, o }
 }
 
-pub(super) fn feed(
+pub(super) fn feed_forward(
     pass: &Pass,
     layer: &FeedForward,
     plan: &FeedForwardPlan,
     x: Tensor<2>,
 ) -> Tensor<2> {
     let shape = x.dims();
-    let values = [&layer.norm, &layer.inner, &layer.outer].map(Weight::flex);
-    let indices = [&layer.norm, &layer.inner, &layer.outer].map(Weight::index);
+    let own = [&layer.norm.weight, &layer.inner.weight, &layer.outer.weight];
+    let (values, indices) = (own.map(Weight::flex), own.map(Weight::index));
     let x_value = flex(x.clone());
     let run =
-        |plan: &FeedForwardPlan| feed_layer(plan).forward(numbers(&x_value), feed_weights(&values));
+        |plan: &FeedForwardPlan| kernel(plan).forward(numbers(&x_value), kernel_weights(&values));
     let (out, saved) = run(plan);
     let Some(store) = pass.gradients() else { return untracked(out, shape) };
     let (store, plan) = (Arc::clone(store), plan.clone());
@@ -131,20 +132,20 @@ pub(super) fn feed(
         let mut locks = indices.map(|index| store.lock(index));
         let [norm, inner, outer] = locks.each_mut().map(|lock| lock.slot());
         let to = feedforward::Gradients { norm, inner, outer };
-        [feed_layer(&plan).backward(numbers(&x_value), feed_weights(&values), &saved, dy, to)]
+        [kernel(&plan).backward(numbers(&x_value), kernel_weights(&values), &saved, dy, to)]
     })
 }
 
-fn feed_layer(plan: &FeedForwardPlan) -> feedforward::Layer<'_> {
+fn kernel(plan: &FeedForwardPlan) -> feedforward::Layer<'_> {
     feedforward::Layer {
         rows: &plan.rows,
-        epsilon: plan.epsilon,
+        epsilon: plan.norm.epsilon,
         hidden: plan.hidden,
         output: plan.output,
     }
 }
 
-fn feed_weights(values: &[burn::backend::flex::FlexTensor; 3]) -> feedforward::Weights<'_> {
+fn kernel_weights(values: &[burn::backend::flex::FlexTensor; 3]) -> feedforward::Weights<'_> {
     let [norm, inner, outer] = values.each_ref().map(numbers);
     feedforward::Weights { norm, inner, outer }
 }

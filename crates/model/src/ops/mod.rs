@@ -6,16 +6,26 @@ mod node;
 
 use std::sync::Arc;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
+use padir_checkpoint::layers::{Activation, NormKind, NormPlace};
 use padir_kernels::attention::layer::Kind;
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome};
 use padir_kernels::dropout::Dropout;
 use padir_kernels::rows::Ragged;
 
-use crate::block::{Attention, FeedForward};
+use crate::block::{Attention, FeedForward, Norm};
 use crate::pass::Pass;
 use crate::weight::Weight;
+
+/// What a norm does, besides its weights.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NormPlan {
+    /// How it is computed.
+    pub kind: NormKind,
+    /// ε.
+    pub epsilon: f32,
+}
 
 /// What an attention layer does, besides its weights.
 #[derive(Clone, Debug)]
@@ -24,8 +34,12 @@ pub struct AttentionPlan {
     pub kind: Kind,
     /// The number of heads.
     pub heads: usize,
-    /// ε of the norm.
-    pub epsilon: f32,
+    /// The norm.
+    pub norm: NormPlan,
+    /// Where the norm stands.
+    pub place: NormPlace,
+    /// What scores are multiplied by.
+    pub scale: f32,
     /// Whether later keys are hidden.
     pub causal: bool,
     /// How distances become buckets, if there is a bias.
@@ -43,8 +57,12 @@ pub struct AttentionPlan {
 /// What a feed-forward layer does, besides its weights.
 #[derive(Clone, Debug)]
 pub struct FeedForwardPlan {
-    /// ε of the norm.
-    pub epsilon: f32,
+    /// The norm.
+    pub norm: NormPlan,
+    /// Where the norm stands.
+    pub place: NormPlace,
+    /// Of the hidden layer.
+    pub activation: Activation,
     /// The sentences.
     pub rows: Arc<Ragged>,
     /// Dropout of the hidden layer.
@@ -62,6 +80,22 @@ pub struct Targets {
     pub weights: Vec<f32>,
 }
 
+/// Whether the kernels compute layers with such a norm.
+fn has_kernel(norm: NormPlan, place: NormPlace) -> bool {
+    norm.kind == NormKind::Rms && place == NormPlace::Pre
+}
+
+/// drop(numbers), which are no parameters: rows of some width, one per token.
+pub fn constant(
+    numbers: Vec<f32>,
+    width: usize,
+    rows: &Arc<Ragged>,
+    drop: Dropout,
+    device: &Device,
+) -> Tensor<2> {
+    composed::constant(numbers, width, rows, drop, device)
+}
+
 /// drop(table\[ids\]).
 pub fn embed(
     pass: &Pass,
@@ -77,7 +111,7 @@ pub fn embed(
     }
 }
 
-/// The attention layer. `side` is the memory, or the table of positions.
+/// The attention layer. `side` is the encoder's output, or the table of positions.
 pub fn attend(
     pass: &Pass,
     layer: &Attention,
@@ -86,7 +120,9 @@ pub fn attend(
     side: Side<'_>,
     bias: Option<&Weight>,
 ) -> Tensor<2> {
-    if pass.is_fused() {
+    #[expect(clippy::float_cmp, reason = "a constant of the description")]
+    let kernel = has_kernel(plan.norm, plan.place) && layer.is_plain() && plan.scale == 1.0;
+    if pass.is_fused() && kernel {
         fused::attend(pass, layer, plan, x, side, bias)
     } else {
         composed::attend(layer, plan, x, side, bias)
@@ -98,30 +134,41 @@ pub fn attend(
 pub enum Side<'a> {
     /// There is none.
     None,
-    /// A memory to read.
-    Memory(&'a Tensor<2>),
+    /// The encoder's output.
+    EncoderOutput(&'a Tensor<2>),
     /// A table of positions.
     Positions(&'a Weight),
 }
 
 /// The feed-forward layer.
-pub fn feed(pass: &Pass, layer: &FeedForward, plan: &FeedForwardPlan, x: Tensor<2>) -> Tensor<2> {
-    if pass.is_fused() { fused::feed(pass, layer, plan, x) } else { composed::feed(layer, plan, x) }
+pub fn feed_forward(
+    pass: &Pass,
+    layer: &FeedForward,
+    plan: &FeedForwardPlan,
+    x: Tensor<2>,
+) -> Tensor<2> {
+    let relu = plan.activation == Activation::Relu;
+    let kernel = has_kernel(plan.norm, plan.place) && layer.is_plain() && relu;
+    if pass.is_fused() && kernel {
+        fused::feed_forward(pass, layer, plan, x)
+    } else {
+        composed::feed_forward(layer, plan, x)
+    }
 }
 
 /// drop(n(x)).
 pub fn normalise(
     pass: &Pass,
-    scale: &Weight,
-    epsilon: f32,
+    norm: &Norm,
+    plan: NormPlan,
     rows: &Arc<Ragged>,
     drop: Dropout,
     x: Tensor<2>,
 ) -> Tensor<2> {
-    if pass.is_fused() {
-        fused::normalise(pass, scale, epsilon, rows, drop, x)
+    if pass.is_fused() && plan.kind == NormKind::Rms && norm.bias.is_none() {
+        fused::normalise(pass, &norm.weight, plan.epsilon, rows, drop, x)
     } else {
-        composed::normalise(scale, epsilon, rows, drop, x)
+        composed::normalise(norm, plan, rows, drop, x)
     }
 }
 
@@ -143,6 +190,17 @@ pub fn classify(
     if pass.is_fused() {
         fused::classify(pass, loss, y, table, targets)
     } else {
-        composed::classify(loss, y, table, targets)
+        composed::classify(loss, y, table, None, targets)
     }
+}
+
+/// The loss of predicting classes by y·tableᵀ + bias, and what came out; always composed.
+pub fn classify_biased(
+    loss: CrossEntropy,
+    y: &Tensor<2>,
+    table: &Weight,
+    bias: &Weight,
+    targets: &Arc<Targets>,
+) -> (Tensor<1>, Outcome) {
+    composed::classify(loss, y, table, Some(bias), targets)
 }

@@ -6,8 +6,8 @@ use padir_checkpoint::config::{
     MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_POSITIONS, MAX_VOCABULARY, MAX_WIDTH,
 };
 use padir_checkpoint::{
-    Decoder, DecoderKind, InitialTokens, LengthPredictor, MODEL, ModelConfig, ParallelDecoder,
-    Preset, Provenance, RelativeBias, Symbols,
+    Decoder, DecoderKind, Family, InitialTokens, LengthPredictor, MODEL, ModelConfig,
+    ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
 };
 use serde::Serialize;
 
@@ -164,6 +164,7 @@ impl ModelSettings {
             symbols.vocab_size = self.vocab_size;
         }
         ModelConfig {
+            family: Family::T5,
             symbols,
             d_model: self.d_model,
             d_kv: self.d_kv,

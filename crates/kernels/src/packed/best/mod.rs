@@ -1,7 +1,7 @@
 //! The most probable outputs of a layer, and their log-probabilities.
 //!
 //! ```text
-//! log pⱼ = zⱼ − log Σᵢ e^zᵢ,   z = scale·x·Wᵀ
+//! log pⱼ = zⱼ − log Σᵢ e^zᵢ,   z = scale·x·Wᵀ + b
 //! ```
 //!
 //! Logits are computed a block of 128 columns at a time and never stored whole: of each block remain, for each
@@ -50,6 +50,17 @@ struct Partial {
     sum: f32,
 }
 
+/// A layer whose outputs are logits: z = scale·x·Wᵀ + b.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputLayer<'a> {
+    /// W.
+    pub weight: &'a Packed,
+    /// b, one number per output; empty if there is none.
+    pub bias: &'a [f32],
+    /// What products are multiplied by.
+    pub scale: f32,
+}
+
 /// Buffers that are used again.
 #[derive(Debug, Default)]
 pub struct Best {
@@ -82,20 +93,21 @@ impl Best {
     ///
     /// # Panics
     /// If x is not made of whole rows, or `answers` has not `depth` places for each.
-    #[expect(clippy::too_many_arguments, reason = "one operation with all that it reads")]
     pub fn run(
         &mut self,
         tools: &mut Tools,
-        head: &Packed,
-        scale: f32,
+        layer: OutputLayer<'_>,
         x: &[f32],
         depth: usize,
         tokens: Option<&[TokenId]>,
         answers: &mut [Candidate],
     ) {
+        let head = layer.weight;
         let k = head.inputs();
         let rows = x.len() / k;
         assert_eq!(x.len(), rows * k, "whole rows of {k} numbers");
+        let biases = layer.bias.len();
+        assert!(biases == 0 || biases == head.outputs(), "a bias for each output, or none");
         assert_eq!(answers.len(), rows * depth, "{depth} places for each row");
         if rows == 0 || depth == 0 || head.outputs() == 0 {
             return;
@@ -114,10 +126,10 @@ impl Best {
         for (x, answers) in x.chunks(most * k).zip(answers.chunks_mut(most * depth)) {
             if let Some(screened) = screened {
                 let Self { partials, floors, screen, .. } = self;
-                screen.run(tools, screened, (partials, floors), scale, x, tokens, answers);
+                screen.run(tools, screened, (partials, floors), layer, x, tokens, answers);
                 continue;
             }
-            self.blocks(tools, head, scale, x, keep);
+            self.blocks(tools, layer, x, keep);
             let rows = x.len() / k;
             let remains = Remains {
                 rows,
@@ -134,14 +146,15 @@ impl Best {
     }
 
     /// What remains of each block for each row.
-    fn blocks(&mut self, tools: &mut Tools, head: &Packed, scale: f32, x: &[f32], keep: usize) {
+    fn blocks(&mut self, tools: &mut Tools, layer: OutputLayer<'_>, x: &[f32], keep: usize) {
+        let head = layer.weight;
         let rows = x.len() / head.inputs();
         let blocks = head.outputs().div_ceil(BLOCK);
         let Self { partials, scored, floors, .. } = self;
         let scored = Grid::new(grow(scored, blocks * rows * keep), keep);
         floors.reset(rows);
         head.prepare(tools, x);
-        visit(partials, tools, head, scale, x, |seen| {
+        visit(partials, tools, layer, x, |seen| {
             // SAFETY: each block of each row is seen once.
             #[expect(unsafe_code, reason = "disjoint parts of one list")]
             let kept = unsafe { scored.part(seen.block * rows + seen.row, 0..keep) };
@@ -154,8 +167,7 @@ impl Best {
 fn visit(
     partials: &mut Vec<Partial>,
     tools: &Tools,
-    head: &Packed,
-    scale: f32,
+    OutputLayer { weight: head, bias, scale }: OutputLayer<'_>,
     x: &[f32],
     see: impl Fn(Seen<'_>) + Sync,
 ) {
@@ -167,6 +179,7 @@ fn visit(
         let first = block * BLOCK;
         let count = BLOCK.min(columns - first);
         let panels = block * PANELS..block * PANELS + count.div_ceil(PANEL);
+        let bias = bias.get(first..first + count).unwrap_or(&[]);
         // SAFETY: each block is computed once.
         #[expect(unsafe_code, reason = "disjoint blocks of one list")]
         let partials = unsafe { partials.part(block, 0..rows) };
@@ -180,7 +193,7 @@ fn visit(
             });
             for (row, logits) in part.zip(logits.chunks_exact_mut(BLOCK)) {
                 let logits = &mut logits[..count];
-                let most = scale_and_peak(logits, scale);
+                let most = scale_and_peak(logits, scale, bias);
                 see(Seen { worker, block, row, first: first as u32, logits, most });
                 partials[row] = Partial { most, sum: exponentiate(logits, most) };
             }
@@ -265,10 +278,14 @@ fn answer(answers: &mut [Candidate], best: &[Scored], log_z: f64, tokens: Option
 }
 
 vectorised! {
-    /// z ← scale·z, and the largest.
-    fn scale_and_peak(z: &mut [f32], scale: f32) -> f32 {
+    /// z ← scale·z + b, and the largest.
+    fn scale_and_peak(z: &mut [f32], scale: f32, bias: &[f32]) -> f32 {
         for z in z.iter_mut() {
             *z *= scale;
+        }
+        // Nothing, if there is no bias.
+        for (z, b) in z.iter_mut().zip(bias) {
+            *z += b;
         }
         largest(z)
     }
@@ -341,7 +358,8 @@ mod tests {
         let nothing = Candidate { token: TokenId(999_999), log_prob: f64::NEG_INFINITY };
         let mut answers = vec![nothing; x.len() / head.inputs() * depth];
         let mut tools = Tools::new(Threads::new(threads));
-        best.run(&mut tools, head, 0.5, x, depth, tokens, &mut answers);
+        let layer = OutputLayer { weight: head, bias: &[], scale: 0.5 };
+        best.run(&mut tools, layer, x, depth, tokens, &mut answers);
         answers
     }
 
@@ -444,6 +462,41 @@ mod tests {
                         "{rows} rows, {depth} answers"
                     );
                 }
+            }
+        }
+    }
+
+    /// A bias is one more input that is always 1: as definition, and for the column in which a coarse product alone would lose.
+    #[test]
+    fn biases_are_added_before_the_best_are_chosen() {
+        let (k, n, rows) = (24, 1500, 9);
+        let (w, x) = (random(11, n * k, false), random(12, rows * k, false));
+        let mut bias: Vec<f32> = random(13, n, false);
+        bias[1234] = 9.0;
+        let join = |numbers: &[f32], last: &dyn Fn(usize) -> f32| -> Vec<f32> {
+            let rows = numbers.chunks_exact(k).enumerate();
+            rows.flat_map(|(i, row)| row.iter().copied().chain([last(i)]).collect::<Vec<_>>())
+                .collect()
+        };
+        let heads = [
+            Packed::Screened(Screened::pack(Isa::detect(), &[&w], k)),
+            Packed::Single(Single::pack(Isa::detect(), &[&w], k)),
+        ];
+        for (head, tolerance) in heads.iter().zip([0.02, 1e-5]) {
+            let layer = OutputLayer { weight: head, bias: &bias, scale: 0.5 };
+            for depth in [1, 5, 40] {
+                // The definition multiplies everything by 0.5.
+                let truth = slow(&join(&w, &|i| 2.0 * bias[i]), &join(&x, &|_| 1.0), k + 1, depth);
+                let nothing = Candidate { token: TokenId(0), log_prob: f64::NEG_INFINITY };
+                let mut found = vec![nothing; rows * depth];
+                let mut tools = Tools::new(Threads::new(2));
+                Best::default().run(&mut tools, layer, &x, depth, None, &mut found);
+                for (a, b) in found.iter().zip(&truth) {
+                    assert!((a.log_prob - b.log_prob).abs() < tolerance, "{a:?} {b:?}");
+                    let close = (a.log_prob - b.log_prob).abs() < 1e-5;
+                    assert!(a.token == b.token || close, "{a:?} {b:?}");
+                }
+                assert!(found.chunks_exact(depth).all(|best| best[0].token == TokenId(1234)));
             }
         }
     }

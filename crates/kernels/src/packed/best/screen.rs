@@ -21,7 +21,7 @@ use super::super::screened::{Doubt, Screened};
 use super::super::{PANEL, grow};
 use super::floors::Floors;
 use super::scored::{NOBODY, Scored, insert, pick};
-use super::{BLOCK, GROUP, PANELS, Partial, SHALLOW, Seen, answer, total, visit};
+use super::{BLOCK, GROUP, OutputLayer, PANELS, Partial, SHALLOW, Seen, answer, total, visit};
 use crate::simd::vectorised;
 
 /// How many contenders ahead their weights are asked for.
@@ -48,14 +48,14 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// As [`Best::run`](super::Best::run).
+    /// As [`Best::run`](super::Best::run); `head` is the weight of the layer.
     #[expect(clippy::too_many_arguments, reason = "one operation with all that it reads")]
     pub(super) fn run(
         &mut self,
         tools: &mut Tools,
         head: &Screened,
         (partials, floors): (&mut Vec<Partial>, &mut Floors),
-        scale: f32,
+        layer: OutputLayer<'_>,
         x: &[f32],
         tokens: Option<&[TokenId]>,
         answers: &mut [Candidate],
@@ -63,7 +63,7 @@ impl Screen {
         let k = head.inputs();
         let rows = x.len() / k;
         let depth = answers.len() / rows;
-        self.look(tools, head, (partials, floors), scale, x, depth);
+        self.look(tools, head, (partials, floors), layer, x, depth);
         self.sort(rows, head.outputs());
         let partials = &partials[..head.outputs().div_ceil(BLOCK) * rows];
         let Self { doubts, found, hits, ends } = &*self;
@@ -81,7 +81,8 @@ impl Screen {
                         Ahead::new(head.row(next.scored.column as usize), 1).fetch(0);
                     }
                     let Scored { logit: guess, column } = contenders[at].scored;
-                    let logit = scale * head.logit(x, column as usize);
+                    let logit = layer.scale * head.logit(x, column as usize);
+                    let logit = layer.bias.get(column as usize).map_or(logit, |b| logit + b);
                     coarse += (f64::from(guess) - most).exp();
                     exact += (f64::from(logit) - most).exp();
                     insert(&mut best[..depth], &mut len, Scored { logit, column });
@@ -100,13 +101,13 @@ impl Screen {
         tools: &mut Tools,
         head: &Screened,
         (partials, floors): (&mut Vec<Partial>, &mut Floors),
-        scale: f32,
+        layer: OutputLayer<'_>,
         x: &[f32],
         depth: usize,
     ) {
         let rows = x.len() / head.inputs();
         floors.reset(rows);
-        head.doubt(tools, x, scale, grow(&mut self.doubts, rows));
+        head.doubt(tools, x, layer.scale, grow(&mut self.doubts, rows));
         self.found.resize_with(tools.threads.count().max(self.found.len()), Mutex::default);
         let Self { doubts, found, .. } = &*self;
         for list in found {
@@ -114,7 +115,8 @@ impl Screen {
             list.clear();
             list.reserve(most_hits(rows, head.outputs()));
         }
-        visit(partials, tools, head.coarse(), scale, x, |seen| {
+        let coarse = OutputLayer { weight: head.coarse(), ..layer };
+        visit(partials, tools, coarse, x, |seen| {
             let panel = seen.first as usize / PANEL;
             let mut doubt = [0.0; PANELS];
             let panels = seen.logits.len().div_ceil(PANEL);

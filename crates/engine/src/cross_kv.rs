@@ -1,19 +1,20 @@
-//! What is kept of encoded sources: for every decoder layer the keys and values of cross-attention.
+//! Cross-attention KV: for every decoder layer the keys and values of encoded sources.
 //!
 //! Computed once per source and shared by all rows that name it. 8·inner·layers bytes per source token.
 
 use padir_kernels::packed::attention::{Span, pack_keys, packed_len};
-use padir_kernels::packed::{Finish, PANEL, grow};
+use padir_kernels::packed::{PANEL, grow};
 
 use crate::engine::Inner;
 use crate::error::EngineError;
 use crate::layers::Work;
+use crate::weights::{CrossKeysValues, Heads};
 
 /// Keys and values of one decoder layer.
 #[derive(Debug, Default)]
-pub(crate) struct LayerMemory {
+pub(crate) struct LayerKv {
     /// The keys of all contexts, packed.
-    pub panels: Vec<f32>,
+    pub keys: Vec<f32>,
     /// One row per source token.
     pub values: Vec<f32>,
 }
@@ -25,18 +26,18 @@ struct Context {
     first: usize,
     /// Its source tokens.
     count: usize,
-    /// Its first number of panels.
+    /// Its first number of packed keys.
     place: usize,
 }
 
 /// All contexts.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct CrossKv {
     contexts: Vec<Context>,
-    pub layers: Vec<LayerMemory>,
+    pub layers: Vec<LayerKv>,
 }
 
-impl Memory {
+impl CrossKv {
     pub(crate) fn len(&self) -> usize {
         self.contexts.len()
     }
@@ -65,7 +66,10 @@ impl Memory {
         states: &[f32],
         lengths: impl Iterator<Item = usize>,
     ) {
-        let (heads, width) = (engine.config.num_heads, engine.config.d_kv);
+        let layers = &engine.weights.cross_kv;
+        let Some(Heads { count: heads, width }) = layers.first().map(|layer| layer.heads) else {
+            return;
+        };
         let inner = heads * width;
         let (mut first, mut place) = (0, 0);
         self.contexts.clear();
@@ -74,18 +78,18 @@ impl Memory {
             first += count;
             place += packed_len(heads, width, count);
         }
-        self.layers.resize_with(engine.weights.memory.len(), LayerMemory::default);
-        for (kv, layer) in engine.weights.memory.iter().zip(&mut self.layers) {
-            let keys = grow(&mut work.wide, first * inner);
-            kv.product(&mut work.tools, states, 0..inner, keys, inner, Finish::Store);
-            let panels = grow(&mut layer.panels, place);
+        self.layers.resize_with(layers.len(), LayerKv::default);
+        for (CrossKeysValues { kv, .. }, layer) in layers.iter().zip(&mut self.layers) {
+            let keys = grow(&mut work.qkv, first * inner);
+            kv.product(&mut work.tools, states, 0..inner, keys);
+            let packed = grow(&mut layer.keys, place);
             for context in &self.contexts {
-                let out = &mut panels[context.place..][..packed_len(heads, width, context.count)];
+                let out = &mut packed[context.place..][..packed_len(heads, width, context.count)];
                 let keys = &keys[context.first * inner..];
                 pack_keys(out, keys, inner, context.count, heads, width);
             }
             let values = grow(&mut layer.values, first * inner + PANEL);
-            kv.product(&mut work.tools, states, inner..2 * inner, values, inner, Finish::Store);
+            kv.product(&mut work.tools, states, inner..2 * inner, values);
         }
     }
 }
