@@ -31,6 +31,7 @@ mod error;
 pub mod generation;
 pub mod inventory;
 mod keys;
+mod languages;
 mod normal;
 mod quantise;
 mod save;
@@ -38,7 +39,9 @@ mod swap;
 pub mod tensors;
 
 pub use card::{CardScore, ModelCard};
-pub use checkpoint::{CARD, CONFIG, Checkpoint, GENERATION, MODEL, SENTENCEPIECE, TOKENIZER};
+pub use checkpoint::{
+    CARD, CONFIG, Checkpoint, GENERATION, MODEL, SENTENCEPIECE, TOKENIZER, languages,
+};
 pub use config::{
     ConfigError, ConfigProblem, Decoder, DecoderKind, InitialTokens, LengthPredictor, ModelConfig,
     ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
@@ -46,5 +49,6 @@ pub use config::{
 pub use error::CheckpointError;
 pub use generation::{BeamSearch, GenerationConfig, Method, Refinement, Rejecter, Replacement};
 pub use inventory::{Init, Parameter};
+pub use languages::{Language, Languages, NotALanguage};
 pub use save::{CheckpointWriter, Extras, save};
 pub use tensors::{TensorError, TensorFault, TensorFile, TensorWriter};

@@ -11,6 +11,7 @@
 pub mod block;
 pub mod gradients;
 pub mod length;
+pub mod loss;
 pub mod network;
 pub mod ops;
 pub mod pass;
@@ -18,6 +19,7 @@ pub mod weight;
 
 pub use burn::tensor::{Device, DeviceKind, Tensor};
 pub use gradients::Gradients;
+pub use loss::Loss;
 pub use network::{Encoded, Network, NetworkError, Sentences};
 pub use pass::{DropoutKey, Pass};
 pub use weight::Weight;

@@ -15,6 +15,7 @@ use super::{
     ParallelDecoder, Provenance, RelativeBias, Symbols,
 };
 use crate::keys::Keys;
+use crate::languages::{Language, Languages};
 
 /// The version of what stands under `padir`.
 const FORMAT: u32 = 1;
@@ -22,6 +23,7 @@ const COUNT: &str = "a whole number";
 const REAL: &str = "a number";
 const SWITCH: &str = "true or false";
 const ID: &str = "a token id";
+const LANGUAGE: &str = "the code of a language, such as \"en\"";
 const DIGEST: &str = "a SHA-256 digest of 64 hexadecimal digits";
 
 /// A text is not the configuration of a model.
@@ -163,6 +165,10 @@ fn read_top(top: &mut Keys) -> Result<ModelConfig, ConfigError> {
         tie_word_embeddings,
         decoder: Decoder::Causal,
         provenance: Provenance::default(),
+        languages: Languages {
+            source: top.optional::<Language>("source_language", LANGUAGE)?,
+            target: top.optional::<Language>("target_language", LANGUAGE)?,
+        },
     })
 }
 
@@ -209,7 +215,7 @@ impl From<ModelConfig> for Value {
     fn from(config: ModelConfig) -> Self {
         let kind = config.decoder_kind();
         let (model_type, architecture) = family(kind);
-        json!({
+        let mut json = json!({
             "model_type": model_type,
             "architectures": [architecture],
             "is_encoder_decoder": true,
@@ -235,7 +241,14 @@ impl From<ModelConfig> for Value {
             "tie_word_embeddings": config.tie_word_embeddings,
             "torch_dtype": "float32",
             "padir": ours_of(&config),
-        })
+        });
+        let Languages { source, target } = config.languages;
+        for (key, language) in [("source_language", source), ("target_language", target)] {
+            if let Some(language) = language {
+                json[key] = json!(language);
+            }
+        }
+        json
     }
 }
 
@@ -300,6 +313,7 @@ mod tests {
             let mut config = parallel();
             config.provenance.vocabulary = Some(padir_base::hash::hash_bytes(b"v"));
             config.symbols.random = 5..250;
+            config.languages.source = Language::try_from("pt-BR".to_owned()).ok();
             config.dropout_rate = 0.15;
             config.tie_word_embeddings = false;
             config.decoder = Decoder::Parallel(ParallelDecoder {
@@ -346,6 +360,7 @@ mod tests {
             ("/model_type", json!("t5"), "`model_type` is \"t5\"; it must be \"padir\""),
             ("/architectures", json!(["T5Model"]), "`architectures` is [\"T5Model\"]"),
             ("/pad_token_id", json!(7), "`pad_token_id` is 7; it must be 0"),
+            ("/source_language", json!("e n"), "`source_language` is \"e n\"; it must be the code"),
             ("/padir/format", json!(2), "`padir.format` is 2; it must be 1"),
             ("/padir/decoder", json!("diagonal"), "`padir.decoder` is \"diagonal\""),
             (
@@ -365,6 +380,8 @@ mod tests {
         ];
         for (pointer, value, expected) in cases {
             let mut json = Value::from(parallel());
+            // Not every key is always there.
+            json["source_language"] = Value::Null;
             *json.pointer_mut(pointer).unwrap() = value;
             let error = ModelConfig::try_from(json).expect_err(expected).to_string();
             assert!(error.starts_with(expected), "{pointer}: {error}");

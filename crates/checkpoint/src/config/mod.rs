@@ -23,6 +23,8 @@ pub use limits::{
 };
 pub use preset::{NotAPreset, Preset};
 
+use crate::languages::Languages;
+
 /// An encoder-decoder of the T5.1.0 family: pre-norm, `RMSNorm`, `ReLU`, no linear biases.
 ///
 /// As JSON it is the `config.json` of a checkpoint.
@@ -57,6 +59,8 @@ pub struct ModelConfig {
     pub decoder: Decoder,
     /// What the model was made of.
     pub provenance: Provenance,
+    /// What it translates.
+    pub languages: Languages,
 }
 
 /// The alphabet. Padding, end, unknown and beginning are 0 to 3 in every model of this house

@@ -20,6 +20,7 @@ mod difference;
 mod document;
 mod generation;
 mod model;
+mod noise;
 mod objective;
 mod optimiser;
 mod problem;
@@ -35,6 +36,7 @@ pub use batch::{BatchLayout, BatchSettings};
 pub use data::{DataConfig, TextFiles, TrainData};
 pub use difference::Difference;
 pub use model::{LengthSettings, ModelSettings, ParallelSettings};
+pub use noise::Noise;
 pub use objective::{Corruption, FirstStage, Objective, ObjectiveConfig, Padir, Rate, Reduce};
 pub use optimiser::{Algorithm, OptimiserConfig};
 pub use problem::{ConfigError, Origin, Problem};
@@ -136,9 +138,10 @@ impl Config {
         Self { data, model, objective, optimiser, batch, run, device }
     }
 
-    /// The shape of the network for a vocabulary.
+    /// The shape of the network for a vocabulary, and what it translates.
     pub fn model_config(&self, vocabulary: &Vocabulary) -> ModelConfig {
-        self.model.to_config(vocabulary.size(), vocabulary.pieces())
+        let languages = self.data.languages();
+        ModelConfig { languages, ..self.model.to_config(vocabulary.size(), vocabulary.pieces()) }
     }
 
     /// What the batch planner needs.

@@ -6,8 +6,8 @@ use padir_checkpoint::config::{
     MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_POSITIONS, MAX_VOCABULARY, MAX_WIDTH,
 };
 use padir_checkpoint::{
-    Decoder, DecoderKind, InitialTokens, LengthPredictor, MODEL, ModelConfig, ParallelDecoder,
-    Preset, Provenance, RelativeBias, Symbols,
+    Decoder, DecoderKind, InitialTokens, Languages, LengthPredictor, MODEL, ModelConfig,
+    ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
 };
 use serde::Serialize;
 
@@ -183,6 +183,7 @@ impl ModelSettings {
                 .parallel
                 .map_or(Decoder::Causal, |parallel| Decoder::Parallel(parallel.to_decoder())),
             provenance: Provenance::default(),
+            languages: Languages::default(),
         }
     }
 }
