@@ -9,7 +9,7 @@ use crate::config::{DecoderKind, ModelConfig};
 pub struct ModelCard {
     /// The heading.
     pub title: String,
-    /// Languages, source first, as ISO codes.
+    /// Languages, source first, as ISO codes; if there are none, those of the model.
     pub languages: Vec<String>,
     /// What it was trained on.
     pub training_data: String,
@@ -57,8 +57,12 @@ fn front_matter(card: &ModelCard, config: &ModelConfig) -> String {
     if !card.licence.trim().is_empty() {
         let _ = writeln!(text, "license: {}", serde_json::json!(one_line(&card.licence)));
     }
-    if !card.languages.is_empty() {
-        let _ = writeln!(text, "language: {}", serde_json::json!(card.languages));
+    let mut languages: Vec<&str> = card.languages.iter().map(String::as_str).collect();
+    if let (true, Some((source, target))) = (languages.is_empty(), config.languages.pair()) {
+        languages = vec![source.code(), target.code()];
+    }
+    if !languages.is_empty() {
+        let _ = writeln!(text, "language: {}", serde_json::json!(languages));
     }
     let library = match config.decoder_kind() {
         DecoderKind::Causal => "transformers",
@@ -162,5 +166,10 @@ mod tests {
             assert!(text.contains(part), "{part:?} is not in\n{text}");
         }
         assert!(!text.contains("Attribution"));
+        let language = |code: &str| crate::Language::try_from(code.to_owned()).ok();
+        config.languages = crate::Languages { source: language("en"), target: language("fr") };
+        let own = ModelCard::default().to_markdown(&config);
+        assert!(own.starts_with("---\nlanguage: [\"en\",\"fr\"]\n"), "{own}");
+        assert!(card.to_markdown(&config).contains("language: [\"en\",\"de\"]"));
     }
 }

@@ -13,6 +13,7 @@ use crate::config::ModelConfig;
 use crate::error::CheckpointError;
 use crate::generation::GenerationConfig;
 use crate::inventory::Parameter;
+use crate::languages::Languages;
 use crate::swap;
 use crate::tensors::{Dtype, NAMES, TensorError, TensorFault, TensorFile, scale_of};
 
@@ -133,6 +134,16 @@ impl Checkpoint {
         let path = self.directory.join(name);
         if path.exists() { read_bounded(&path, limit).map(Some) } else { Ok(None) }
     }
+}
+
+/// What the model in a directory translates, by its `config.json` or else by its card. A directory that cannot be read says nothing: whoever
+/// opens it is told why.
+pub fn languages(directory: impl AsRef<Path>) -> Languages {
+    let place = swap::standing(directory.as_ref());
+    let config = read_config(&place).ok().map(|config| config.languages);
+    let config = config.filter(|languages| languages.pair().is_some());
+    let card = || Languages::of_card(&read_text(&place.join(CARD)).ok()?);
+    config.or_else(card).unwrap_or_default()
 }
 
 fn read_config(directory: &Path) -> Result<ModelConfig, CheckpointError> {

@@ -33,6 +33,7 @@ mod error;
 mod generation;
 pub mod inventory;
 mod keys;
+mod languages;
 pub mod layers;
 mod normal;
 mod quantise;
@@ -41,7 +42,9 @@ mod swap;
 pub mod tensors;
 
 pub use card::{CardScore, ModelCard};
-pub use checkpoint::{CARD, CONFIG, Checkpoint, GENERATION, MODEL, SENTENCEPIECE, TOKENIZER};
+pub use checkpoint::{
+    CARD, CONFIG, Checkpoint, GENERATION, MODEL, SENTENCEPIECE, TOKENIZER, languages,
+};
 pub use config::{
     ConfigError, ConfigProblem, Decoder, DecoderKind, Family, InitialTokens, LengthPredictor,
     Marian, ModelConfig, ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
@@ -49,5 +52,6 @@ pub use config::{
 pub use error::CheckpointError;
 pub use generation::GenerationConfig;
 pub use inventory::{Init, Parameter};
+pub use languages::{Language, Languages, NotALanguage};
 pub use save::{CheckpointWriter, Extras, save};
 pub use tensors::{TensorError, TensorFault, TensorFile, TensorWriter};

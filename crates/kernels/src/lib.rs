@@ -15,6 +15,7 @@
 
 pub mod attention;
 pub mod cross_entropy;
+pub mod draw;
 pub mod dropout;
 pub mod embedding;
 pub mod feedforward;

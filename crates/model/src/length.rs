@@ -7,6 +7,7 @@ use burn::tensor::{Tensor, TensorData};
 use padir_checkpoint::LengthPredictor;
 use padir_kernels::cross_entropy::CrossEntropy;
 
+use crate::loss::Loss;
 use crate::network::{Encoded, Network};
 use crate::ops::{self, Targets};
 use crate::pass::Pass;
@@ -39,14 +40,14 @@ impl Network {
         weight: f32,
         smoothing: f32,
         z_loss: f32,
-    ) -> Option<(Tensor<1>, LengthOutcome)> {
+    ) -> Option<(Loss, LengthOutcome)> {
         let predictor = self.config().parallel()?.length;
         if let (Some(states), Some(table)) = (&encoded.length, self.length_weights().0) {
             let pairs = lengths.iter().zip(encoded.rows.lengths());
             let wanted = pairs.map(|(&length, n)| predictor.class_of(length, n) as u32).collect();
             let targets =
                 Arc::new(Targets { classes: wanted, weights: vec![weight; lengths.len()] });
-            let loss = CrossEntropy { scale: 1.0, smoothing, z_loss };
+            let loss = CrossEntropy { scale: 1.0, smoothing, z_loss, draw: None };
             let (total, outcome) = ops::classify(pass, loss, states, table, &targets);
             let loss = outcome.loss / f64::from(if weight == 0.0 { 1.0 } else { weight });
             return Some((
@@ -64,7 +65,8 @@ impl Network {
         let right =
             values.iter().zip(lengths).filter(|(f, l)| (*f - **l as f32).abs() < 0.5).count();
         let loss: f32 = square.clone().into_scalar();
-        Some((square * weight, LengthOutcome { loss: f64::from(loss), right, counted: count }))
+        let outcome = LengthOutcome { loss: f64::from(loss), right, counted: count };
+        Some((Loss::composed(square * weight), outcome))
     }
 
     /// The lengths that predictors of one number foretell.

@@ -13,6 +13,7 @@ pub mod block;
 mod forward;
 pub mod gradients;
 pub mod length;
+pub mod loss;
 pub mod network;
 pub mod ops;
 pub mod pass;
@@ -20,6 +21,7 @@ pub mod weight;
 
 pub use burn::tensor::{Device, DeviceKind, Tensor};
 pub use gradients::Gradients;
+pub use loss::Loss;
 pub use network::{Encoded, Network, NetworkError, Sentences};
 pub use pass::{DropoutKey, Pass};
 pub use weight::Weight;

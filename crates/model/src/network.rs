@@ -8,12 +8,14 @@ use padir_base::random::Seed;
 use padir_checkpoint::layers::{self, Unsupported};
 use padir_checkpoint::{Init, ModelConfig, Parameter};
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome, ROWS};
+use padir_kernels::draw::Draw;
 use padir_kernels::rows::Ragged;
 
 use crate::assembly::{Assembly, Parts};
 use crate::block::Weights;
 use crate::forward::{self, norm_plan};
 use crate::gradients::Gradients;
+use crate::loss::Loss;
 use crate::ops::{self, Targets};
 use crate::pass::Pass;
 use crate::weight::{Weight, host};
@@ -67,7 +69,7 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// The encoder's output for some sentences, which may come more than once; for evaluation only.
+    /// The encoder's output for some sentences, which may come more than once.
     #[must_use]
     pub fn choose(&self, pass: &Pass, sentences: &[usize]) -> Self {
         let rows = sentences.iter().flat_map(|&s| self.rows.range(s)).map(|row| row as u32);
@@ -187,9 +189,14 @@ impl Network {
     }
 
     /// Walks the graph of a loss backwards and adds the gradients of all parameters to the store of the pass.
-    pub fn backward(&self, pass: &Pass, loss: &Tensor<1>) {
+    ///
+    /// # Panics
+    /// If a fused loss of this pass is not part of the sum: half of its gradient is in the store.
+    pub fn backward(&self, pass: &Pass, loss: Loss) {
         let Some(store) = pass.gradients() else { return };
-        let mut found = loss.backward();
+        let (total, fused) = loss.into_parts();
+        assert_eq!(pass.settle_losses(), fused, "every fused loss of a pass is part of its sum");
+        let mut found = total.backward();
         for weight in self.weights() {
             // Fused operations have put theirs into the store already.
             if let Some(gradient) = weight.tensor().grad_remove(&mut found) {
@@ -273,8 +280,21 @@ impl Network {
         targets: &Arc<Targets>,
         smoothing: f32,
         z_loss: f32,
-    ) -> (Tensor<1>, Outcome) {
-        let loss = CrossEntropy { scale: self.logit_scale(), smoothing, z_loss };
+    ) -> (Loss, Outcome) {
+        self.token_loss_with(pass, states, targets, smoothing, z_loss, None)
+    }
+
+    /// The same, and a token is drawn for each row if that is asked for: [`Outcome::samples`].
+    pub fn token_loss_with(
+        &self,
+        pass: &Pass,
+        states: &Tensor<2>,
+        targets: &Arc<Targets>,
+        smoothing: f32,
+        z_loss: f32,
+        draw: Option<Draw>,
+    ) -> (Loss, Outcome) {
+        let loss = CrossEntropy { scale: self.logit_scale(), smoothing, z_loss, draw };
         match &self.parts.output_bias {
             Some(bias) => ops::classify_biased(loss, states, self.output(), bias, targets),
             None => ops::classify(pass, loss, states, self.output(), targets),
@@ -290,12 +310,12 @@ impl Network {
         best: &[u32],
         targets: &[u32],
         each: f32,
-    ) -> Option<(Tensor<1>, Outcome)> {
+    ) -> Option<(Loss, Outcome)> {
         let table = self.parts.confidence.as_ref()?;
         let right = best.iter().zip(targets).map(|(best, target)| u32::from(best == target));
         let weights = vec![each; targets.len()];
         let targets = Arc::new(Targets { classes: right.collect(), weights });
-        let loss = CrossEntropy { scale: 1.0, smoothing: 0.0, z_loss: 0.0 };
+        let loss = CrossEntropy { scale: 1.0, smoothing: 0.0, z_loss: 0.0, draw: None };
         Some(ops::classify(pass, loss, &states.clone().detach(), table, &targets))
     }
 

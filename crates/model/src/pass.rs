@@ -25,18 +25,21 @@ pub struct Pass {
     dropout: Option<DropoutKey>,
     gradients: Option<Arc<Gradients>>,
     sites: Cell<u32>,
+    /// Fused losses that were computed and not walked backwards yet.
+    losses: Cell<u32>,
 }
 
 impl Pass {
     /// Without dropout and gradients.
     pub fn evaluation(fused: bool) -> Self {
-        Self { fused, dropout: None, gradients: None, sites: Cell::new(0) }
+        Self { fused, dropout: None, gradients: None, sites: Cell::new(0), losses: Cell::new(0) }
     }
 
     /// With gradients, which are added to what the store holds.
     pub fn training(fused: bool, dropout: Option<DropoutKey>, gradients: Arc<Gradients>) -> Self {
         let dropout = dropout.filter(|dropout| dropout.rate > 0.0);
-        Self { fused, dropout, gradients: Some(gradients), sites: Cell::new(0) }
+        let gradients = Some(gradients);
+        Self { fused, dropout, gradients, sites: Cell::new(0), losses: Cell::new(0) }
     }
 
     /// Whether operations are the fused ones of the CPU.
@@ -47,6 +50,16 @@ impl Pass {
     /// The store of gradients, in training.
     pub fn gradients(&self) -> Option<&Arc<Gradients>> {
         self.gradients.as_ref()
+    }
+
+    /// A fused loss was computed: the gradient of its table is in the store.
+    pub(crate) fn owe_loss(&self) {
+        self.losses.set(self.losses.get() + 1);
+    }
+
+    /// Fused losses whose graph was not walked yet; from here on there are none.
+    pub(crate) fn settle_losses(&self) -> u32 {
+        self.losses.take()
     }
 
     /// The next dropout: each has a site of its own, numbered in the order of the calls.

@@ -36,8 +36,8 @@ fn learned_positions_are_dropped_with_their_tokens() {
         let encoded = network.encode(&pass, &source);
         let states = network.decode(&pass, &input, &encoded);
         let (total, _) = network.token_loss(&pass, &states, &targets, 0.0, 0.0);
-        network.backward(&pass, &total);
-        drop((pass, total, states, encoded));
+        network.backward(&pass, total);
+        drop((pass, states, encoded));
         let mut store = Arc::into_inner(store).unwrap();
         let mut hidden = |name: &str, rows: std::ops::Range<usize>| -> Vec<usize> {
             let gradient = store.read(index(name));

@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use burn::tensor::Device;
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::layers::Activation;
@@ -9,7 +11,7 @@ use padir_checkpoint::{
     Decoder, DecoderKind, Family, LengthPredictor, Marian, ModelConfig, Preset,
 };
 use padir_kernels::dropout::Sharing;
-use padir_model::{DropoutKey, Network};
+use padir_model::{DropoutKey, Network, Pass};
 use proptest::prelude::*;
 use support::{Batch, VOCABULARY, run, shrink};
 
@@ -140,4 +142,20 @@ fn a_rejecter_leaves_the_rest_of_the_network_alone() {
         assert!(with == without, "fused: {fused}");
         assert!(largest(&rejecter) > 0.0);
     }
+}
+
+/// A loss that is computed and then left out has put half of its gradient into the store.
+#[test]
+#[should_panic(expected = "every fused loss of a pass is part of its sum")]
+fn a_loss_that_is_left_out_is_refused() {
+    let config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, DecoderKind::Parallel));
+    let network = Network::initialise(&config, Seed(5), &Device::flex().autodiff()).unwrap();
+    let batch = Batch::random(&mut Seed(5).stream(Purpose::Synthesis, 0), &[5, 7], &[6, 8]);
+    let pass = Pass::training(true, None, Arc::new(network.gradients()));
+    let encoded = network.encode(&pass, &batch.sources);
+    let length = network.length_loss(&pass, &encoded, &[6, 8], 1.0, 0.0, 0.0);
+    let states = network.decode(&pass, &batch.inputs, &encoded);
+    let (tokens, _) = network.token_loss(&pass, &states, &batch.targets, 0.0, 0.0);
+    drop(length);
+    network.backward(&pass, tokens);
 }

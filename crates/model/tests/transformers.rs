@@ -158,8 +158,8 @@ fn compare(network: &Network, given: &Value, wanted: &Value, tolerance: f32) {
         );
         assert!((outcome.entropy * count / outcome.weight / count - loss).abs() < 2e-5);
 
-        network.backward(&pass, &total);
-        drop((pass, total, states, encoded));
+        network.backward(&pass, total);
+        drop((pass, states, encoded));
         let mut store = Arc::into_inner(store).unwrap();
         for (index, parameter) in network.config().parameters().iter().enumerate() {
             let square: f64 = store.read(index).iter().map(|&g| f64::from(g).powi(2)).sum();

@@ -26,6 +26,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    report_unexpected_panics_only();
     let cli = Cli::parse();
     let console = Console::new(&cli.console);
     if let Err(error) = console.start_threads() {
@@ -35,6 +36,16 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => console.fail(&error),
     }
+}
+
+/// A damaged file is an error with a name, and not a panic of the library that decodes it as well.
+fn report_unexpected_panics_only() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !padir_text::caught::is_expected() {
+            report(info);
+        }
+    }));
 }
 
 #[cfg(test)]

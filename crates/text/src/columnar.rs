@@ -3,7 +3,7 @@
 //!
 //! The `parquet` crate reads the footer and decodes values. Pages are read here (`pages`), so
 //! that every size is checked before memory is taken for it; and as that crate may panic on
-//! damaged bytes, `guard` turns a panic into an error.
+//! damaged bytes, [`caught`] turns a panic into an error.
 //!
 //! Memory: the footer, and for each of the two columns one dictionary and one data page.
 
@@ -13,11 +13,8 @@ mod pages;
 mod select;
 mod writer;
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io::Seek;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
 
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArray, ByteArrayType};
@@ -27,6 +24,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use self::pages::Pages;
 pub use self::select::{Languages, LanguagesError};
 pub(crate) use self::writer::ParquetWriter;
+use crate::caught;
 use crate::corpus::{Bad, PairReader};
 use crate::defect::{Defect, check};
 use crate::origin::Origin;
@@ -69,7 +67,7 @@ impl ParquetPairs {
     ) -> Result<Self, CorpusError> {
         let name = origin.name();
         let file = origin.open_seekable()?;
-        let metadata = guard(|| read_metadata(&file)).map_err(|e| damaged(&name, &e))?;
+        let metadata = decode(|| read_metadata(&file)).map_err(|e| damaged(&name, &e))?;
         let columns = select::columns(&name, metadata.file_metadata().schema_descr(), languages)?;
         for &column in &columns {
             for group in metadata.row_groups() {
@@ -129,7 +127,7 @@ impl ParquetPairs {
 
 impl PairReader for ParquetPairs {
     fn read(&mut self, pair: &mut Pair) -> Result<Option<Result<(), Bad>>, CorpusError> {
-        if !guard(|| self.fill()).map_err(|e| damaged(&self.name, &e))? {
+        if !decode(|| self.fill()).map_err(|e| damaged(&self.name, &e))? {
             return Ok(None);
         }
         self.row += 1;
@@ -224,6 +222,13 @@ fn read_metadata(mut file: &File) -> Result<ParquetMetaData, ParquetError> {
     ParquetMetaDataReader::new().parse_and_finish(&file.try_clone()?)
 }
 
+/// Runs code of the `parquet` crate. The state behind a panic is not used again, because
+/// [`crate::Pairs`] ends at the first error.
+fn decode<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    caught::call(work)
+        .unwrap_or_else(|_| Err(general("its bytes contradict each other".to_owned())))
+}
+
 fn general(reason: String) -> ParquetError {
     ParquetError::General(reason)
 }
@@ -234,30 +239,6 @@ fn damaged(file: &str, error: &ParquetError) -> CorpusError {
         other => other.to_string(),
     };
     CorpusError::Parquet { file: file.to_owned(), reason }
-}
-
-thread_local! {
-    /// Whether a panic of this thread is awaited by [`guard`].
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs code that may panic on damaged bytes, and makes an error of the panic. Nothing is
-/// printed for such a panic; the state behind it is not used again, because [`crate::Pairs`]
-/// ends at the first error.
-fn guard<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let print = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !GUARDED.get() {
-                print(info);
-            }
-        }));
-    });
-    GUARDED.set(true);
-    let result = catch_unwind(AssertUnwindSafe(work));
-    GUARDED.set(false);
-    result.unwrap_or_else(|_| Err(general("its bytes contradict each other".to_owned())))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod aligned;
 pub mod batch;
+pub mod caught;
 pub mod columnar;
 pub mod corpus;
 pub mod defect;

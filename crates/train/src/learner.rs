@@ -183,7 +183,7 @@ impl Learner {
         let pass = Pass::training(self.fused, Some(dropout), Arc::clone(&self.gradients));
         let mut chance = self.seed.stream(Purpose::Corruption, index);
         let losses = self.objective.losses(&self.network, &pass, pairs, &mut chance);
-        self.network.backward(&pass, &losses.total);
+        self.network.backward(&pass, losses.total);
         losses.tally
     }
 }

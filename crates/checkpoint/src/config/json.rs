@@ -15,6 +15,7 @@ use super::{
     ParallelDecoder, Provenance, RelativeBias, Symbols, marian,
 };
 use crate::keys::Keys;
+use crate::languages::{Language, Languages};
 
 /// The version of what stands under `padir`.
 const FORMAT: u32 = 1;
@@ -22,6 +23,7 @@ pub(super) const COUNT: &str = "a whole number";
 pub(super) const REAL: &str = "a number";
 pub(super) const SWITCH: &str = "true or false";
 pub(super) const ID: &str = "a token id";
+const LANGUAGE: &str = "the code of a language, such as \"en\"";
 const DIGEST: &str = "a SHA-256 digest of 64 hexadecimal digits";
 
 /// A text is not the configuration of a model.
@@ -169,6 +171,10 @@ fn read_top(top: &mut Keys) -> Result<ModelConfig, ConfigError> {
         tie_word_embeddings,
         decoder: Decoder::Causal,
         provenance: Provenance::default(),
+        languages: Languages {
+            source: top.optional::<Language>("source_language", LANGUAGE)?,
+            target: top.optional::<Language>("target_language", LANGUAGE)?,
+        },
     })
 }
 
@@ -218,6 +224,12 @@ impl From<ModelConfig> for Value {
             Family::Marian(family) => marian::write(&config, family),
         };
         json["padir"] = ours_of(&config);
+        let Languages { source, target } = config.languages;
+        for (key, language) in [("source_language", source), ("target_language", target)] {
+            if let Some(language) = language {
+                json[key] = json!(language);
+            }
+        }
         json
     }
 }
@@ -314,6 +326,7 @@ mod tests {
             let mut config = parallel();
             config.provenance.vocabulary = Some(padir_base::hash::hash_bytes(b"v"));
             config.symbols.random = 5..250;
+            config.languages.source = Language::try_from("pt-BR".to_owned()).ok();
             config.dropout_rate = 0.15;
             config.tie_word_embeddings = false;
             config.decoder = Decoder::Parallel(ParallelDecoder {
@@ -360,6 +373,7 @@ mod tests {
             ("/model_type", json!("t5"), "`model_type` is \"t5\"; it must be \"padir\""),
             ("/architectures", json!(["T5Model"]), "`architectures` is [\"T5Model\"]"),
             ("/pad_token_id", json!(7), "`pad_token_id` is 7; it must be 0"),
+            ("/source_language", json!("e n"), "`source_language` is \"e n\"; it must be the code"),
             ("/padir/format", json!(2), "`padir.format` is 2; it must be 1"),
             ("/padir/decoder", json!("diagonal"), "`padir.decoder` is \"diagonal\""),
             (
@@ -379,6 +393,8 @@ mod tests {
         ];
         for (pointer, value, expected) in cases {
             let mut json = Value::from(parallel());
+            // Not every key is always there.
+            json["source_language"] = Value::Null;
             *json.pointer_mut(pointer).unwrap() = value;
             let error = ModelConfig::try_from(json).expect_err(expected).to_string();
             assert!(error.starts_with(expected), "{pointer}: {error}");

@@ -24,6 +24,8 @@ pub use limits::{
 pub use marian::Marian;
 pub use preset::{NotAPreset, Preset};
 
+use crate::languages::Languages;
+
 /// The shape of an encoder-decoder. [`ModelConfig::layers`] says which layers follow from it.
 ///
 /// As JSON it is the `config.json` of a checkpoint.
@@ -60,6 +62,8 @@ pub struct ModelConfig {
     pub decoder: Decoder,
     /// What the model was made of.
     pub provenance: Provenance,
+    /// What it translates.
+    pub languages: Languages,
 }
 
 /// Which layers a model is made of.

@@ -9,6 +9,7 @@ use thiserror::Error;
 use super::{
     Decoder, DecoderKind, Family, ModelConfig, ParallelDecoder, Provenance, RelativeBias, Symbols,
 };
+use crate::languages::Languages;
 
 /// Sentinels a vocabulary has unless its file says otherwise, as in the public T5 vocabularies.
 const SENTINELS: usize = 100;
@@ -86,6 +87,7 @@ impl ModelConfig {
                 DecoderKind::Parallel => Decoder::Parallel(ParallelDecoder::default()),
             },
             provenance: Provenance::default(),
+            languages: Languages::default(),
         }
     }
 }

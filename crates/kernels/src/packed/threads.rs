@@ -4,19 +4,27 @@
 //! about a microsecond: workers spin for a while before they sleep, and a late one is
 //! not waited for. Pieces are claimed one after the other; which thread computes a piece has no influence on
 //! its result.
+//!
+//! | happens before | by |
+//! |---|---|
+//! | writing the work → reading it | the caller's release store of the gate, a worker's acquire entering it |
+//! | the last piece → the caller's return | a worker's release count of who left, the caller's acquire load |
+//! | one caller → the next | release and acquire of `busy` |
+//!
+//! Going to sleep and waking up are Dekker's pattern: each side writes, crosses a sequentially consistent fence and reads what the
+//! other wrote, so one of them sees the other. `model.rs` checks all of it with loom.
 
-use std::cell::UnsafeCell;
+#[cfg(all(loom, test))]
+mod model;
+mod sync;
+
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
 
+use self::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use self::sync::thread::{self, JoinHandle};
+use self::sync::{Arc, PATIENCE, SPINS, UnsafeCell, hint};
 use super::grid::Grid;
 
-/// How often a worker looks for work before it goes to sleep: one or two hundred microseconds.
-const SPINS: usize = 10_000;
-/// How often the caller looks for the end before it lets others run.
-const PATIENCE: usize = 2_000;
 /// The gate's lowest bits count who entered; this one says that nobody may any more.
 const CLOSED: u64 = 1 << 31;
 /// The rest of the gate is the number of the operation.
@@ -83,7 +91,7 @@ impl Threads {
 
     /// As many as the machine has cores for this process.
     pub fn all() -> Self {
-        Self::new(thread::available_parallelism().map_or(1, usize::from))
+        Self::new(std::thread::available_parallelism().map_or(1, usize::from))
     }
 
     /// How many there are, the caller's included. Workers are numbered from 0 to this.
@@ -153,15 +161,15 @@ impl Pool {
         // SAFETY: the reference outlives its use: `Closing` shuts the gate and waits for all who entered before
         // this function returns or unwinds. Nobody reads `work` now, since the gate is closed.
         #[expect(unsafe_code, reason = "lends the caller's work to the workers until they left")]
-        unsafe {
-            *shared.work.get() = Some(std::mem::transmute::<Work<'_>, Work<'static>>(work));
-        }
+        shared.work.with_mut(|place| unsafe {
+            *place = Some(std::mem::transmute::<Work<'_>, Work<'static>>(work));
+        });
         shared.pieces.store(pieces, Ordering::Relaxed);
         shared.next.store(0, Ordering::Relaxed);
         shared.left.store(0, Ordering::Relaxed);
         shared.failed.store(false, Ordering::Relaxed);
         let operation = (shared.gate.load(Ordering::Relaxed) / OPERATION).wrapping_add(1);
-        shared.gate.store(operation.wrapping_mul(OPERATION), Ordering::SeqCst);
+        shared.gate.store(operation.wrapping_mul(OPERATION), Ordering::Release);
         {
             let _closing = Closing(shared);
             self.wake();
@@ -170,9 +178,11 @@ impl Pool {
         assert!(!shared.failed.load(Ordering::Relaxed), "a piece of work panicked");
     }
 
+    /// Wakes those who sleep. Who does not know of the operation yet and goes to sleep later sees it before.
     fn wake(&self) {
+        fence(Ordering::SeqCst);
         for (worker, asleep) in self.workers.iter().zip(&self.shared.asleep) {
-            if asleep.load(Ordering::SeqCst) {
+            if asleep.load(Ordering::Relaxed) {
                 worker.thread().unpark();
             }
         }
@@ -181,7 +191,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::SeqCst);
+        // Every worker is unparked after this, asleep or not, so none misses it.
+        self.shared.stop.store(true, Ordering::Release);
         for worker in self.workers.drain(..) {
             worker.thread().unpark();
             // A worker that panicked has been reported already.
@@ -202,7 +213,7 @@ impl Drop for Closing<'_> {
             if looks > PATIENCE {
                 thread::yield_now();
             } else {
-                std::hint::spin_loop();
+                hint::spin_loop();
             }
         }
     }
@@ -244,7 +255,7 @@ impl Shared {
             let _leaving = Leaving(self);
             // SAFETY: having entered, `work` is the one that was published with this operation, and its owner waits for us to leave.
             #[expect(unsafe_code, reason = "reads what was published before the gate opened")]
-            let work = unsafe { *self.work.get() };
+            let work = self.work.with(|place| unsafe { *place });
             if let Some(work) = work {
                 self.claim(work, worker);
             }
@@ -254,7 +265,7 @@ impl Shared {
     /// The next operation after the one that is done; none at the end.
     fn await_operation(&self, done: u64, worker: usize) -> Option<u64> {
         let fresh = || {
-            let operation = self.gate.load(Ordering::SeqCst) / OPERATION;
+            let operation = self.gate.load(Ordering::Relaxed) / OPERATION;
             (operation != done).then_some(operation)
         };
         loop {
@@ -262,17 +273,17 @@ impl Shared {
                 if let Some(operation) = fresh() {
                     return Some(operation);
                 }
-                std::hint::spin_loop();
+                hint::spin_loop();
             }
             let asleep = &self.asleep[worker - 1];
-            asleep.store(true, Ordering::SeqCst);
+            asleep.store(true, Ordering::Relaxed);
             // Either this sees the new operation or its caller sees that we sleep.
-            let stop = self.stop.load(Ordering::SeqCst);
-            if fresh().is_none() && !stop {
+            fence(Ordering::SeqCst);
+            if fresh().is_none() && !self.stop.load(Ordering::Acquire) {
                 thread::park();
             }
-            asleep.store(false, Ordering::SeqCst);
-            if self.stop.load(Ordering::SeqCst) {
+            asleep.store(false, Ordering::Relaxed);
+            if self.stop.load(Ordering::Acquire) {
                 return None;
             }
         }
@@ -289,7 +300,7 @@ impl Shared {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -15,6 +15,7 @@ use padir_kernels::rows::Ragged;
 
 use super::{AttentionPlan, FeedForwardPlan, NormPlan, Side, Targets};
 use crate::block::{Attention, FeedForward, Linear, Norm};
+use crate::loss::Loss;
 use crate::weight::{Weight, host};
 
 /// What hides a key.
@@ -288,7 +289,7 @@ pub(super) fn classify(
     table: &Weight,
     bias: Option<&Weight>,
     targets: &Arc<Targets>,
-) -> (Tensor<1>, Outcome) {
+) -> (Loss, Outcome) {
     let device = y.device();
     let table = table.beside(y);
     let bias = bias.map(|bias| bias.beside(y));
@@ -317,6 +318,12 @@ pub(super) fn classify(
         let weight = Tensor::<2>::from_data(TensorData::new(weights.clone(), [count, 1]), &device);
         total = total + (each.clone() * weight).sum();
 
+        if let Some(draw) = loss.draw {
+            let [_, classes] = logits.dims();
+            let drawn = host(logits.clone().detach());
+            let drawn = drawn.chunks_exact(classes).zip(rows);
+            outcome.samples.extend(drawn.map(|(logits, row)| draw.class(row, logits)));
+        }
         let best: Vec<i64> =
             logits.argmax(1).into_data().convert::<i64>().try_to_vec().expect("indices");
         let each = host(each);
@@ -332,5 +339,5 @@ pub(super) fn classify(
             outcome.best.push(best[row] as u32);
         }
     }
-    (total, outcome)
+    (Loss::composed(total), outcome)
 }

@@ -15,6 +15,7 @@ use padir_kernels::{Slot, embedding, feedforward, norm};
 use super::node::{tracked, untracked};
 use super::{AttentionPlan, FeedForwardPlan, Side, Targets};
 use crate::block::{Attention, FeedForward};
+use crate::loss::Loss;
 use crate::pass::Pass;
 use crate::weight::{Weight, flex, numbers};
 
@@ -198,7 +199,8 @@ pub(super) fn pick(pass: &Pass, x: &Tensor<2>, rows: &Arc<Vec<u32>>) -> Tensor<2
     tracked([x.clone()], out, shape, move |dy| {
         let mut dx = vec![0.0; count * width];
         for (&row, dy) in rows.iter().zip(dy.chunks_exact(width)) {
-            dx[row as usize * width..][..width].copy_from_slice(dy);
+            let sum = &mut dx[row as usize * width..][..width];
+            sum.iter_mut().zip(dy).for_each(|(sum, dy)| *sum += dy);
         }
         [dx]
     })
@@ -210,14 +212,14 @@ pub(super) fn classify(
     y: &Tensor<2>,
     table: &Weight,
     targets: &Arc<Targets>,
-) -> (Tensor<1>, Outcome) {
+) -> (Loss, Outcome) {
     let [_, width] = table.shape();
     let (y_value, table_value) = (flex(y.clone()), table.flex());
     let (numbers_y, numbers_table) = (numbers(&y_value), numbers(&table_value));
     let wanted = cross_entropy::Targets { classes: &targets.classes, weights: &targets.weights };
     let Some(store) = pass.gradients() else {
         let outcome = loss.evaluate(numbers_y, numbers_table, width, wanted);
-        return (untracked(vec![outcome.loss as f32], [1]), outcome);
+        return (Loss::composed(untracked(vec![outcome.loss as f32], [1])), outcome);
     };
     // The gradient of the table is known already; that of y waits for the graph to come to it.
     let mut entry = store.lock(table.index());
@@ -225,8 +227,10 @@ pub(super) fn classify(
     let (outcome, dy) = loss.differentiate(numbers_y, numbers_table, width, wanted, slot);
     drop(entry);
     let total = tracked([y.clone()], vec![outcome.loss as f32], [1], move |d| {
-        debug_assert!((d[0] - 1.0).abs() < 1e-6, "a fused loss counts with factor 1");
+        // Only the operations of this crate hold the tensor; everybody else holds a `Loss`.
+        assert!((d[0] - 1.0).abs() < 1e-6, "a fused loss counts with factor 1, not {}", d[0]);
         [dy]
     });
-    (total, outcome)
+    pass.owe_loss();
+    (Loss::fused(total), outcome)
 }

@@ -15,6 +15,7 @@ use padir_kernels::dropout::Dropout;
 use padir_kernels::rows::Ragged;
 
 use crate::block::{Attention, FeedForward, Norm};
+use crate::loss::Loss;
 use crate::pass::Pass;
 use crate::weight::Weight;
 
@@ -172,21 +173,21 @@ pub fn normalise(
     }
 }
 
-/// Some rows of x. No row may be taken twice.
+/// Some rows of x, in any order; a row may be taken several times.
 pub fn pick(pass: &Pass, x: &Tensor<2>, rows: &Arc<Vec<u32>>) -> Tensor<2> {
     if pass.is_fused() { fused::pick(pass, x, rows) } else { composed::pick(x, rows) }
 }
 
 /// The loss of predicting classes by y·tableᵀ, and what came out.
 ///
-/// A fused loss must reach the total with factor 1; weights are in the targets.
+/// What a row counts is in the targets: a [`Loss`] cannot be scaled.
 pub fn classify(
     pass: &Pass,
     loss: CrossEntropy,
     y: &Tensor<2>,
     table: &Weight,
     targets: &Arc<Targets>,
-) -> (Tensor<1>, Outcome) {
+) -> (Loss, Outcome) {
     if pass.is_fused() {
         fused::classify(pass, loss, y, table, targets)
     } else {
@@ -201,6 +202,9 @@ pub fn classify_biased(
     table: &Weight,
     bias: &Weight,
     targets: &Arc<Targets>,
-) -> (Tensor<1>, Outcome) {
+) -> (Loss, Outcome) {
     composed::classify(loss, y, table, Some(bias), targets)
 }
+
+#[cfg(test)]
+mod tests;

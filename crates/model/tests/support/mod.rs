@@ -39,8 +39,8 @@ pub(crate) fn run(
         total = total + judgement;
         loss += outcome.loss;
     }
-    network.backward(&pass, &total);
-    drop((pass, total, states, encoded));
+    network.backward(&pass, total);
+    drop((pass, states, encoded));
     let mut store: Gradients = Arc::into_inner(store).expect("the pass is over");
     let gradients = (0..store.len()).map(|index| store.read(index).to_vec()).collect();
     Outcome { loss, best: outcome.best, gradients }

@@ -102,3 +102,33 @@ fn a_run_can_start_from_another_model() {
     let errors = String::from_utf8_lossy(&unlike.stderr).into_owned();
     assert!(!unlike.status.success(), "{errors}");
 }
+
+#[test]
+fn noise_has_a_law_and_a_model_its_languages() {
+    let folder = folder();
+    let folder = folder.path();
+    let learn = |name: &str, more: &[&str]| {
+        let dir = format!("run.dir={name}");
+        let sets = [&dir, "run.max_steps=3", "objective.corruption.random_prob=0.5"];
+        let sets = sets.iter().chain(more).flat_map(|set| ["--set", *set]);
+        let all: Vec<&str> = ["train", "config.toml", "--quiet"].into_iter().chain(sets).collect();
+        succeed(folder, &all);
+        padir_checkpoint::Checkpoint::open(folder.join(name).join("final")).unwrap()
+    };
+    let density = learn("density", &["objective.corruption.noise_density=0.5"]);
+    assert_eq!(density.config().languages.pair(), None);
+    let law = "objective.corruption.noise={ law = \"rate\", rate = 0.5 }";
+    let rate = learn("rate", &[law, "data.source_language=en", "data.target_language=de"]);
+    let codes = rate.config().languages.pair().map(|(from, to)| (from.code(), to.code()));
+    assert_eq!(codes, Some(("en", "de")));
+    let model = |run: &str| fs::read(folder.join(run).join("final/model.safetensors")).unwrap();
+    assert!(model("density") == model("rate"), "the same law, another model");
+    learn("count", &["objective.corruption.noise.law=uniform-count"]);
+    assert!(model("density") != model("count"), "another law, the same model");
+
+    let law = "objective.corruption.noise={ law = \"exactly\", k = 500 }";
+    let refused = run(folder, &["train", "config.toml", "--check", "--set", law]);
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("cannot hide 500 of 127 positions"), "{errors}");
+}

@@ -352,3 +352,41 @@ fn models_are_found_by_their_languages() {
         house.run_any(&["translate", "--model", "models/toy-de-en", "--to", "en", "one"], b"");
     assert_eq!(both.status.code(), Some(2), "{}", text(&both.stderr));
 }
+
+/// What a model says of itself counts more than what its directory is called.
+#[test]
+fn models_are_found_by_what_they_say_of_themselves() {
+    let house = House::build();
+    fs::create_dir_all(house.path("models")).unwrap();
+    fs::rename(house.path("padir"), house.path("models/best")).unwrap();
+    let config = house.path("models/best/config.json");
+    let plain = fs::read_to_string(&config).unwrap();
+    let named = house.translate(&["--model", "models/best", "one two"], "");
+    let unknown = house.fail(&["--from", "de", "one"], b"").1;
+    assert!(unknown.contains("models has best;"), "{unknown}");
+    // The card knows.
+    let card = "---\nlanguage: [\"fr\",\"en\"]\n---\n";
+    fs::write(house.path("models/best/README.md"), card).unwrap();
+    assert_eq!(house.translate(&["--from", "fr", "one two"], ""), named);
+    // The configuration knows better, and case does not matter.
+    let mut json: Value = serde_json::from_str(&plain).unwrap();
+    (json["source_language"], json["target_language"]) = ("de".into(), "pt-BR".into());
+    fs::write(&config, json.to_string()).unwrap();
+    assert_eq!(house.translate(&["--from", "de", "--to", "PT-br", "one two"], ""), named);
+    let other = house.fail(&["--from", "fr", "one"], b"").1;
+    assert!(other.contains("models has best (de-pt-BR)"), "{other}");
+    // A name that says otherwise is a name and no more.
+    fs::rename(house.path("models/best"), house.path("models/toy-fr-en")).unwrap();
+    assert_eq!(house.translate(&["--from", "de", "one two"], ""), named);
+    let other = house.fail(&["--from", "fr", "one"], b"").1;
+    assert!(other.contains("toy-fr-en (de-pt-BR)"), "{other}");
+    // Who makes a model smaller passes on what it translates.
+    let made = house.run_any(&["quantize", "models/toy-fr-en", "--output", "small"], b"");
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let small = fs::read_to_string(house.path("small/config.json")).unwrap();
+    let small: Value = serde_json::from_str(&small).unwrap();
+    assert_eq!(
+        (&small["source_language"], &small["target_language"]),
+        (&"de".into(), &"pt-BR".into())
+    );
+}

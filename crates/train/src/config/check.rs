@@ -12,6 +12,7 @@ pub(super) fn check(config: &Config, report: &Report) {
     check_metric(config, report);
     check_lengths(config, report);
     check_start(config, report);
+    check_noise(config, report);
     if report.files == Files::Required && config.data.vocabulary.is_file() {
         match Vocabulary::load(&config.data.vocabulary) {
             Ok(vocabulary) => check_vocabulary(config, &vocabulary, report),
@@ -111,6 +112,21 @@ fn check_start(config: &Config, report: &Report) {
             "model.initial",
             "decoding is to start from masks, but `objective.corruption` makes none: lower its \
              `random_prob`, and what is neither kept nor random is masked",
+        );
+    }
+}
+
+/// A law that needs what no training has, or hides more than there is, is impossible for every target.
+fn check_noise(config: &Config, report: &Report) {
+    let Objective::Padir(padir) = &config.objective.kind else { return };
+    // The end of a target is never under noise.
+    let longest = usize::from(config.batch.max_target).saturating_sub(1);
+    if let Err(error) = padir.corruption.noise.check(longest) {
+        report.complain(
+            "objective.corruption.noise",
+            format!(
+                "`objective.corruption.noise` is impossible for targets of up to {longest} tokens: {error}"
+            ),
         );
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use padir_checkpoint::{Language, Languages};
 use serde::Serialize;
 
 use super::section::Section;
@@ -16,6 +17,12 @@ pub struct DataConfig {
     pub dev: BTreeMap<String, TextFiles>,
     /// The vocabulary, a SentencePiece `.model` as `padir vocab train` writes it.
     pub vocabulary: PathBuf,
+    /// The language of the sources, such as `en`; the model remembers it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_language: Option<Language>,
+    /// The language of the targets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_language: Option<Language>,
 }
 
 /// The pairs to learn from.
@@ -47,8 +54,16 @@ impl DataConfig {
         let dev = sets.into_iter().map(|(name, set)| (name, TextFiles::read(set))).collect();
         let vocabulary = section.path("vocabulary");
         section.require_file("vocabulary", &vocabulary);
+        let wanted = "the code of a language, such as \"en\"";
+        let source_language = section.choice("source_language", wanted);
+        let target_language = section.choice("target_language", wanted);
         section.finish();
-        Self { train, dev, vocabulary }
+        Self { train, dev, vocabulary, source_language, target_language }
+    }
+
+    /// What a model of these data translates.
+    pub fn languages(&self) -> Languages {
+        Languages { source: self.source_language.clone(), target: self.target_language.clone() }
     }
 
     /// The text files to learn from; none if the pairs come as shards.

@@ -11,10 +11,12 @@ use std::fmt;
 
 use toml::{Table, Value};
 
-/// Keys and tables that do not touch what is learnt: budgets, what is watched and recorded, and
-/// paths (the content of files is compared by hash). All that is below them is free, too.
-pub(super) const FREE: [&str; 17] = [
+/// Keys and tables that do not touch what is learnt: budgets, what is watched and recorded, what
+/// languages are called, and paths (the content of files is compared by hash). All that is below them is free, too.
+pub(super) const FREE: [&str; 19] = [
     "data.dev",
+    "data.source_language",
+    "data.target_language",
     "data.train.shards",
     "data.train.source",
     "data.train.target",

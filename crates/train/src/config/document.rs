@@ -24,6 +24,19 @@ pub(super) enum Node {
     Value(toml::Value),
 }
 
+impl Node {
+    /// As a value of its own, without lines.
+    pub(super) fn into_value(self) -> toml::Value {
+        match self {
+            Self::Value(value) => value,
+            Self::Table(entries) => {
+                let table = entries.into_iter().map(|(key, entry)| (key, entry.node.into_value()));
+                toml::Value::Table(table.collect())
+            }
+        }
+    }
+}
+
 /// Reads a file and applies `a.b=c` flags to it, noting what cannot be read.
 pub(super) fn read(
     file: &Path,

@@ -20,6 +20,7 @@ mod decode;
 mod difference;
 mod document;
 mod model;
+mod noise;
 mod objective;
 mod optimiser;
 mod problem;
@@ -36,6 +37,7 @@ pub use data::{DataConfig, TextFiles, TrainData};
 pub use decode::DecodeConfig;
 pub use difference::Difference;
 pub use model::{LengthSettings, ModelSettings, ParallelSettings};
+pub use noise::Noise;
 pub use objective::{Corruption, FirstStage, Objective, ObjectiveConfig, Padir, Rate, Reduce};
 pub use optimiser::{Algorithm, OptimiserConfig};
 pub use problem::{ConfigError, Origin, Problem};
@@ -144,9 +146,10 @@ impl Config {
         Self { data, model, objective, optimiser, batch, run, device, notes }
     }
 
-    /// The shape of the network for a vocabulary.
+    /// The shape of the network for a vocabulary, and what it translates.
     pub fn model_config(&self, vocabulary: &Vocabulary) -> ModelConfig {
-        self.model.to_config(vocabulary.size(), vocabulary.pieces())
+        let languages = self.data.languages();
+        ModelConfig { languages, ..self.model.to_config(vocabulary.size(), vocabulary.pieces()) }
     }
 
     /// What the batch planner needs.

@@ -6,7 +6,7 @@ use padir_checkpoint::config::{
     MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_POSITIONS, MAX_VOCABULARY, MAX_WIDTH,
 };
 use padir_checkpoint::{
-    Decoder, DecoderKind, Family, InitialTokens, LengthPredictor, MODEL, ModelConfig,
+    Decoder, DecoderKind, Family, InitialTokens, Languages, LengthPredictor, MODEL, ModelConfig,
     ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
 };
 use serde::Serialize;
@@ -184,6 +184,7 @@ impl ModelSettings {
                 .parallel
                 .map_or(Decoder::Causal, |parallel| Decoder::Parallel(parallel.to_decoder())),
             provenance: Provenance::default(),
+            languages: Languages::default(),
         }
     }
 }

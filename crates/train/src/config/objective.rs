@@ -3,10 +3,11 @@
 use padir_checkpoint::DecoderKind;
 use serde::{Deserialize, Serialize};
 
+use super::noise::Noise;
 use super::section::Section;
 
 /// `[objective]`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ObjectiveConfig {
     /// Which objective.
     #[serde(flatten)]
@@ -19,7 +20,7 @@ pub struct ObjectiveConfig {
 }
 
 /// Which objective.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Objective {
     /// `ar`: every token given the right ones before it.
@@ -29,7 +30,7 @@ pub enum Objective {
 }
 
 /// The settings of the multi-stage objective.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Padir {
     /// S, how often the decoder is unrolled; between stages stands an argmax.
     pub stages: u32,
@@ -68,13 +69,14 @@ pub enum FirstStage {
     Mask,
 }
 
-/// Token by token, independently: noise falls on a token with probability `noise_density`; a
-/// token under noise stays with probability `correct_prob`, becomes a random one with probability
-/// `random_prob`, and MASK otherwise. The end of a sentence never changes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// Noise falls on some tokens; each of them, independently, stays with probability `correct_prob`,
+/// becomes a random one with probability `random_prob`, and MASK otherwise. The end of a sentence
+/// never changes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Corruption {
-    /// The share of tokens under noise; `"uniform"` draws it from \[0, 1) for every sequence.
-    pub noise_density: Rate,
+    /// The tokens under noise.
+    #[serde(flatten)]
+    pub noise: Noise,
     /// The share of them that stay; `"uniform"` draws it from [0, ½) for every sequence.
     pub correct_prob: Rate,
     /// The share of them that become random; `"uniform"` draws it from [0, ½) for every sequence.
@@ -170,21 +172,17 @@ impl Padir {
 impl Corruption {
     /// The paper's: every token under noise, 15 % of which stay; the others become random.
     pub const PAPER: Self = Self {
-        noise_density: Rate::Fixed(1.0),
+        noise: Noise::EVERYWHERE,
         correct_prob: Rate::Fixed(0.15),
         random_prob: Rate::Fixed(0.85),
     };
 
     fn read(mut section: Section<'_>) -> Self {
-        let mut rate = |key| {
-            let wanted = r#"a number between 0 and 1, or "uniform""#;
-            let probability = |x: f64| (0.0..=1.0).contains(&x);
-            let found = section.real_or_word(key, UNIFORM, wanted, probability)?;
-            Some(found.map_or(Rate::Uniform, Rate::Fixed))
-        };
+        let noise = Noise::read(&mut section);
+        let mut rate = |key| probability_or_uniform(&mut section, key);
         let paper = Self::PAPER;
         let corruption = Self {
-            noise_density: rate("noise_density").unwrap_or(paper.noise_density),
+            noise,
             correct_prob: rate("correct_prob").unwrap_or(paper.correct_prob),
             random_prob: rate("random_prob").unwrap_or(paper.random_prob),
         };
@@ -202,8 +200,16 @@ impl Corruption {
     /// Whether some tokens become MASK.
     pub fn masks(&self) -> bool {
         let least = self.correct_prob.least() + self.random_prob.least();
-        self.noise_density != Rate::Fixed(0.0) && least < 1.0 - 1e-9
+        self.noise.falls() && least < 1.0 - 1e-9
     }
+}
+
+/// A probability, or the word for one that is drawn.
+pub(super) fn probability_or_uniform(section: &mut Section<'_>, key: &'static str) -> Option<Rate> {
+    let wanted = r#"a number between 0 and 1, or "uniform""#;
+    let probability = |x: f64| (0.0..=1.0).contains(&x);
+    let found = section.real_or_word(key, UNIFORM, wanted, probability)?;
+    Some(found.map_or(Rate::Uniform, Rate::Fixed))
 }
 
 impl Rate {

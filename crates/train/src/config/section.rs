@@ -172,6 +172,30 @@ impl<'r> Section<'r> {
         choice
     }
 
+    /// A table as a whole; serde says what is wrong with it.
+    pub(super) fn table<T: DeserializeOwned>(
+        &mut self,
+        key: &'static str,
+        wanted: &str,
+    ) -> Option<T> {
+        match self.take(key)?.into_value() {
+            table @ toml::Value::Table(_) => match table.try_into() {
+                Ok(value) => return Some(value),
+                Err(error) => {
+                    let name = self.name(key);
+                    self.complain(key, format!("`{name}` is not {wanted}: {}", error.message()));
+                }
+            },
+            other => self.wrong(key, other, wanted),
+        }
+        None
+    }
+
+    /// A key that exists, though it is not read now: whoever misspells it is told.
+    pub(super) fn mention(&mut self, key: &'static str) {
+        self.known.push(key);
+    }
+
     /// `true` or `false`.
     pub(super) fn switch(&mut self, key: &'static str, default: bool) -> bool {
         self.choice(key, "true or false").unwrap_or(default)

@@ -65,8 +65,10 @@ fn the_manual_names_every_key_with_its_default() {
 
 #[test]
 fn what_is_resolved_is_read_again() {
-    let flags: [&[&str]; 5] = [
+    let flags: [&[&str]; 7] = [
         &[],
+        &["objective.corruption.noise.law=exactly", "objective.corruption.noise.k=2"],
+        &["objective.corruption.noise={law = \"blocks\", blocks = [{positions = [0, 2]}]}"],
         &["objective.kind=ar", "device.fused=false"],
         &["optimiser.kind=adamw", "optimiser.schedule.kind=inverse-sqrt", "run.seed=9"],
         &[
@@ -98,11 +100,16 @@ fn settings_arrive() {
             "optimiser.schedule.peak=1",
             "run.max_steps=2e3",
             "batch.layout=padded",
+            "data.source_language=en",
+            "data.target_language=pt-BR",
             "data.train.source=[\"a.en\", \"b.en\"]",
             "data.train.target=[\"a.de\", \"b.de\"]",
         ],
     )
     .unwrap();
+    let languages = config.data.languages();
+    let codes = languages.pair().map(|(source, target)| (source.code(), target.code()));
+    assert_eq!(codes, Some(("en", "pt-BR")));
     let model = config.model.to_config(8_100, 8_000);
     assert_eq!((model.d_model, model.num_layers, model.num_decoder_layers), (128, 12, 1));
     assert_eq!(model.symbols.mask.unwrap().0, 8_099);
@@ -171,6 +178,26 @@ fn each_fault_is_told_with_its_line() {
             "[objective.corruption]\nnoise_density = \"often\"",
             "c.toml:13: `objective.corruption.noise_density` is \"often\"; it must be a number between 0 and 1, or \"uniform\"",
         ),
+        (
+            "[objective.corruption]\nnoise_density = 0.5\nnoise = { law = \"all\" }",
+            "c.toml:13: `objective.corruption.noise_density` is set; `noise` says already where noise falls",
+        ),
+        (
+            "[objective.corruption]\nnoise = 0.5",
+            "c.toml:13: `objective.corruption.noise` is 0.5; it must be a mask law",
+        ),
+        (
+            "[objective.corruption]\nnoise = { law = \"often\" }",
+            "c.toml:13: `objective.corruption.noise` is not a mask law, such as { law = \"rate\", rate = 0.5 }: unknown variant `often`",
+        ),
+        (
+            "[objective.corruption.noise]\nlaw = \"rate\"\nraet = 0.5",
+            "c.toml:12: `objective.corruption.noise` is not a mask law, such as { law = \"rate\", rate = 0.5 }: unknown field `raet`",
+        ),
+        (
+            "[objective.corruption]\nnois = { law = \"all\" }",
+            "c.toml:13: `objective.corruption.nois` is not a key; is `noise` meant?",
+        ),
         ("[optimiser]\nbeta1 = 0.9", "c.toml:13: `optimiser.beta1` is not a key"),
         (
             "[optimiser]\nema = 1",
@@ -233,12 +260,59 @@ fn each_fault_is_told_with_its_line() {
     }
 }
 
+/// What no training can do is refused before there is one; 127 tokens are the longest target without its end.
+#[test]
+fn impossible_laws_of_noise_are_refused() {
+    let cases = [
+        (r#"{ law = "rate", rate = 1.5 }"#, "a masking rate must lie between 0 and 1, not 1.5"),
+        (r#"{ law = "exactly", k = 128 }"#, "cannot hide 128 of 127 positions"),
+        (r#"{ law = "unsure", below = 0.5 }"#, "the law depends on how sure predictions are"),
+        (r#"{ law = "linear", steps = 0 }"#, "a schedule needs at least one step"),
+        (r#"{ law = "repeats", phrase = 0 }"#, "a phrase has at least one token"),
+        (r#"{ law = "blocks", blocks = [] }"#, "no block has a positive weight"),
+        (r#"{ law = "blocks", blocks = [{ positions = [3, 3] }] }"#, "names position 3 twice"),
+        (r#"{ law = "blocks", blocks = [{ positions = [127] }] }"#, "there are 127 positions"),
+        (
+            r#"{ law = "adaptive", cases = [{ when = [7, 8], then = { law = "exactly", k = 3 } }], otherwise = { law = "all" } }"#,
+            "cannot hide 3 of 2 positions",
+        ),
+    ];
+    let start =
+        "c.toml:13: `objective.corruption.noise` is impossible for targets of up to 127 tokens: ";
+    for (law, expected) in cases {
+        let found = problems(&format!("{LEAST}[objective.corruption]\nnoise = {law}\n"), &[]);
+        let fits = |found: &String| found.starts_with(start) && found.contains(expected);
+        assert!(found.len() == 1 && fits(&found[0]), "{law}: {found:?}");
+    }
+}
+
+/// Decoding may start from masks if the law makes some.
+#[test]
+fn laws_of_noise_tell_whether_there_are_masks() {
+    let cases = [
+        (r#"{ law = "rate", rate = 0 }"#, false),
+        (r#"{ law = "rate", rate = 0.1 }"#, true),
+        (r#"{ law = "exactly", k = 0 }"#, false),
+        (r#"{ law = "blocks", blocks = [{ positions = [] }] }"#, false),
+        (r#"{ law = "uniform-count" }"#, true),
+        (r#"{ law = "adaptive", cases = [], otherwise = { law = "exactly", k = 0 } }"#, false),
+    ];
+    for (law, masks) in cases {
+        let text = format!("{LEAST}[objective.corruption]\nrandom_prob = 0.1\nnoise = {law}\n");
+        assert_eq!(parse(&text, &["model.initial=mask"]).is_ok(), masks, "{law}");
+    }
+}
+
 #[test]
 fn flags_are_named_instead_of_lines() {
     let cases = [
         (
             "batch.tokens=many",
             "--set batch.tokens=many: `batch.tokens` is \"many\"; it must be a whole number",
+        ),
+        (
+            "data.source_language=German, please",
+            "--set data.source_language=German, please: `data.source_language` is \"German, please\"; it must be the code of a language",
         ),
         ("batch.toks=1", "--set batch.toks=1: `batch.toks` is not a key"),
         ("batch", "--set batch: there is no `=` between key and value"),
@@ -307,8 +381,9 @@ fn absent_files_are_told_together() {
 #[test]
 fn a_resumed_run_may_change_budgets_and_nothing_it_learns_from() {
     let old = parse(LEAST, &["optimiser.schedule.steps=5000"]).unwrap();
-    let cases: [(&[&str], &[&str]); 5] = [
+    let cases: [(&[&str], &[&str]); 6] = [
         (&["run.max_steps=7", "run.threads=3", "run.decode.lines=1", "run.dir=y"], &[]),
+        (&["data.source_language=en"], &[]),
         (
             &["data.dev={}", "data.vocabulary=elsewhere"],
             &["`run.metric` was \"dev.loss\" and is not set"],

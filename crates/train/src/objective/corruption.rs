@@ -3,11 +3,12 @@
 //! Noise falls on a set of positions drawn by a [mask law](MaskLaw); the end of the sentence is never touched, so the length stays
 //! visible. A noised token is kept with probability c, becomes a random one with probability r, and MASK otherwise.
 
-use padir_base::mask::{MaskLaw, Scene};
+use padir_base::TokenId;
+use padir_base::mask::{LawError, Mask, MaskLaw, Scene};
 use padir_base::random::Stream;
 use padir_checkpoint::ModelConfig;
 
-use crate::config::{Corruption, Rate};
+use crate::config::{Corruption, Noise, Rate};
 
 /// A corrupted sentence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,14 +46,17 @@ impl Corruption {
     /// Corrupts a sentence that ends with its end.
     ///
     /// # Panics
-    /// If MASK is asked for and the model has none; configurations are checked for that.
+    /// If MASK is asked for and the model has none, or if the law of the noise is impossible; configurations are checked for both.
     pub fn apply(&self, sentence: &[u32], model: &ModelConfig, chance: &mut Stream) -> Corrupted {
-        let density = self.noise_density.draw(1.0, chance);
+        // Rates are drawn first, and that of the noise before the others: runs of old depend on it.
+        let law = match &self.noise {
+            Noise::Density(rate) => &MaskLaw::Rate { rate: rate.draw(1.0, chance) },
+            Noise::Law(law) => law,
+        };
         let kept = self.correct_prob.draw(0.5, chance);
         let random = self.random_prob.draw(0.5, chance);
-        let body = sentence.len().saturating_sub(1);
-        let law = MaskLaw::Rate { rate: density };
-        let noise = law.sample(&Scene::of_length(body), chance).expect("rates are probabilities");
+        let body = &sentence[..sentence.len().saturating_sub(1)];
+        let noise = positions(law, body, chance);
         let mut corrupted =
             Corrupted { tokens: sentence.to_vec(), fates: vec![Fate::Spared; sentence.len()] };
         let range = &model.symbols.random;
@@ -79,6 +83,22 @@ impl Corruption {
             }
         }
         corrupted
+    }
+}
+
+/// Where noise falls. A sentence that is too short for the law is hidden altogether.
+fn positions(law: &MaskLaw, body: &[u32], chance: &mut Stream) -> Mask {
+    let tokens: Vec<TokenId>;
+    let scene = if law.is_adaptive() {
+        tokens = body.iter().copied().map(TokenId).collect();
+        Scene::of_tokens(&tokens)
+    } else {
+        Scene::of_length(body.len())
+    };
+    match law.sample(&scene, chance) {
+        Ok(mask) => mask,
+        Err(LawError::TooFew { .. } | LawError::Position { .. }) => Mask::all(body.len()),
+        Err(error) => panic!("configurations are checked: {error}"),
     }
 }
 
@@ -114,12 +134,12 @@ mod tests {
     #[test]
     fn every_law_has_its_shares() {
         let fixed = |d, c, r| Corruption {
-            noise_density: Rate::Fixed(d),
+            noise: Noise::Density(Rate::Fixed(d)),
             correct_prob: Rate::Fixed(c),
             random_prob: Rate::Fixed(r),
         };
         let uniform = Corruption {
-            noise_density: Rate::Uniform,
+            noise: Noise::Density(Rate::Uniform),
             correct_prob: Rate::Uniform,
             random_prob: Rate::Uniform,
         };
@@ -137,6 +157,53 @@ mod tests {
         }
     }
 
+    /// By `reference/train/corruption.py`: the noise of before laws could be chosen, which old runs are resumed with.
+    const OLD: [[u32; 13]; 2] = [
+        [7, 99, 39, 43, 44, 99, 46, 92, 48, 99, 43, 51, 1],
+        [40, 99, 99, 28, 99, 45, 99, 47, 99, 99, 99, 99, 1],
+    ];
+
+    #[test]
+    fn densities_draw_what_they_always_drew() {
+        let model = ModelConfig::preset(Preset::Tiny, 100, DecoderKind::Parallel);
+        let sentence: Vec<u32> = (40..52).chain([1]).collect();
+        let draw = |noise: Noise| {
+            let third = Rate::Fixed(0.3);
+            let corruption = Corruption { noise, correct_prob: third, random_prob: Rate::Uniform };
+            let mut chance = Seed(7).stream(Purpose::Corruption, 3);
+            corruption.apply(&sentence, &model, &mut chance).tokens
+        };
+        assert_eq!(draw(Noise::Density(Rate::Fixed(0.6))), OLD[0]);
+        assert_eq!(draw(Noise::Density(Rate::Uniform)), OLD[1]);
+        assert_eq!(draw(Noise::Law(MaskLaw::Rate { rate: 0.6 })), OLD[0]);
+    }
+
+    #[test]
+    fn noise_falls_where_its_law_says() {
+        let model = ModelConfig::preset(Preset::Tiny, 100, DecoderKind::Parallel);
+        let noised = |law: MaskLaw, sentence: &[u32]| -> Vec<usize> {
+            let none = Rate::Fixed(0.0);
+            let corruption =
+                Corruption { noise: Noise::Law(law), correct_prob: none, random_prob: none };
+            let mut chance = Seed(1).stream(Purpose::Corruption, 0);
+            let fates = corruption.apply(sentence, &model, &mut chance).fates;
+            (0..fates.len()).filter(|&i| fates[i] == Fate::Masked).collect()
+        };
+        let block = |positions: &[usize]| MaskLaw::Blocks {
+            blocks: vec![padir_base::mask::Block { positions: positions.to_vec(), weight: 1.0 }],
+        };
+        let stutter = [50, 50, 51, 51, 1];
+        assert_eq!(noised(MaskLaw::All, &stutter), [0, 1, 2, 3]);
+        assert_eq!(noised(MaskLaw::Repeats { phrase: 1 }, &stutter), [1, 3]);
+        assert_eq!(noised(block(&[0, 2]), &stutter), [0, 2]);
+        assert_eq!(noised(MaskLaw::Exactly { k: 3 }, &stutter).len(), 3);
+        // Those who are too short are hidden altogether, and nothing of nothing.
+        assert_eq!(noised(MaskLaw::Exactly { k: 9 }, &stutter), [0, 1, 2, 3]);
+        assert_eq!(noised(block(&[0, 4]), &stutter), [0, 1, 2, 3]);
+        assert_eq!(noised(MaskLaw::Exactly { k: 9 }, &[1]), [0; 0]);
+        assert_eq!(noised(MaskLaw::UniformCount { least: 1, spare: 0 }, &[]), [0; 0]);
+    }
+
     #[test]
     fn masks_may_tell_where_they_stand() {
         let mut model = ModelConfig::preset(Preset::Tiny, 100, DecoderKind::Parallel);
@@ -144,8 +211,7 @@ mod tests {
         let Decoder::Parallel(parallel) = &mut model.decoder else { panic!() };
         parallel.initial = InitialTokens::NumberedMask;
         let none = Rate::Fixed(0.0);
-        let masked =
-            Corruption { noise_density: Rate::Fixed(1.0), correct_prob: none, random_prob: none };
+        let masked = Corruption { noise: Noise::EVERYWHERE, correct_prob: none, random_prob: none };
         let mut chance = Seed(1).stream(Purpose::Corruption, 0);
         let corrupted = masked.apply(&[50, 51, 52, 1], &model, &mut chance);
         // Of five sentinels two are masks by position; the third position has the first again.

@@ -9,9 +9,8 @@ mod padir;
 
 use padir_base::random::Stream;
 use padir_kernels::cross_entropy::Outcome;
-use padir_model::Tensor;
 use padir_model::length::LengthOutcome;
-use padir_model::{Network, Pass, Sentences};
+use padir_model::{Loss, Network, Pass, Sentences};
 use padir_text::batch::{Batch, Rows};
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +56,7 @@ fn sentences(rows: &Rows) -> Sentences {
 #[derive(Debug)]
 pub struct Losses {
     /// What is to be made small.
-    pub total: Tensor<1>,
+    pub total: Loss,
     /// What it consists of.
     pub tally: Tally,
 }
@@ -178,8 +177,10 @@ pub trait Objective: Send + Sync {
 /// The objective that a configuration asks for.
 pub fn from_config(config: &ObjectiveConfig) -> Box<dyn Objective> {
     let (smoothing, z_loss) = (config.label_smoothing as f32, config.z_loss as f32);
-    match config.kind {
+    match &config.kind {
         config::Objective::Ar => Box::new(Autoregressive { smoothing, z_loss }),
-        config::Objective::Padir(settings) => Box::new(Refinement { settings, smoothing, z_loss }),
+        config::Objective::Padir(settings) => {
+            Box::new(Refinement { settings: settings.clone(), smoothing, z_loss })
+        }
     }
 }

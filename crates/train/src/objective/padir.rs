@@ -19,7 +19,7 @@ use super::{Losses, Objective, Pairs, Tally};
 use crate::config::{FirstStage, Padir, Reduce};
 
 /// The objective of parallel decoding by iterative refinement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Refinement {
     /// Stages, corruption and weights.
     pub settings: Padir,

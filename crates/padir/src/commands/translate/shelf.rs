@@ -1,14 +1,15 @@
 //! Models that are at hand: found by their languages, so that nobody needs to know where they lie.
 //!
-//! A shelf is a directory of models called `something-FROM-TO`, such as `tatoeba-en-de`, or `FROM-TO`. It is the one that `PADIR_MODELS` names, or
-//! `models` in the working directory, or `models` beside the program or in a directory above it, whichever has a model that fits first.
+//! A shelf is a directory of models. It is the one that `PADIR_MODELS` names, or `models` in the working directory, or `models` beside the program or in a
+//! directory above it, whichever has a model that fits first. A model says in its configuration or card what it translates; one that
+//! does not goes by the end of its name, `something-FROM-TO` or `FROM-TO`.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use padir_checkpoint::CONFIG;
+use padir_checkpoint::{CONFIG, languages};
 
 use crate::hint::WithHint;
 
@@ -27,24 +28,26 @@ pub(super) fn find(from: Option<&str>, to: Option<&str>) -> Result<PathBuf> {
         (None, None) => (Some(USUAL.0), Some(USUAL.1)),
         named => named,
     };
-    let fits = |(source, target): (&str, &str)| {
-        from.is_none_or(|from| from == source) && to.is_none_or(|to| to == target)
+    let is = |wanted: Option<&str>, found: &str| {
+        wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(found))
+    };
+    let fits = |model: &&Model| {
+        model.languages.as_ref().is_some_and(|(source, target)| is(from, source) && is(to, target))
     };
     let mut searched = Vec::new();
     for shelf in shelves() {
         let models = models(&shelf)?;
-        let fitting: Vec<&Model> =
-            models.iter().filter(|model| model.languages().is_some_and(fits)).collect();
+        let fitting: Vec<&Model> = models.iter().filter(fits).collect();
         if let Some(model) = fitting.first() {
-            let differs = |other: &&&Model| other.languages() != model.languages();
+            let differs = |other: &&&Model| other.languages != model.languages;
             if let Some(other) = fitting.iter().find(differs) {
-                let (shelf, one, other) = (shelf.display(), &model.name, &other.name);
+                let (shelf, one, other) = (shelf.display(), model.shown(), other.shown());
                 return Err(anyhow!("{shelf} has {one} and {other}"))
                     .hint("say both languages, --from and --to");
             }
             return Ok(model.path.clone());
         }
-        let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
+        let names: Vec<String> = models.iter().map(Model::shown).collect();
         let names = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         searched.push(format!("{} has {names}", shelf.display()));
     }
@@ -65,15 +68,33 @@ pub(super) fn find(from: Option<&str>, to: Option<&str>) -> Result<PathBuf> {
 struct Model {
     name: String,
     path: PathBuf,
+    /// Source and target.
+    languages: Option<(String, String)>,
 }
 
 impl Model {
-    /// `en` and `de` of `tatoeba-en-de`, and of `en-de`.
-    fn languages(&self) -> Option<(&str, &str)> {
-        let (rest, target) = self.name.rsplit_once('-')?;
-        let source = rest.rsplit_once('-').map_or(rest, |(_, source)| source);
-        Some((source, target))
+    fn of(name: String, path: PathBuf) -> Self {
+        let own = languages(&path);
+        let own = own.pair().map(|(source, target)| (source.to_string(), target.to_string()));
+        Self { languages: own.or_else(|| by_name(&name)), name, path }
     }
+
+    /// Its name, and what it translates if that is not part of it.
+    fn shown(&self) -> String {
+        match &self.languages {
+            Some((source, target)) if !self.name.ends_with(&format!("{source}-{target}")) => {
+                format!("{} ({source}-{target})", self.name)
+            }
+            _ => self.name.clone(),
+        }
+    }
+}
+
+/// `en` and `de` of `tatoeba-en-de`, and of `en-de`.
+fn by_name(name: &str) -> Option<(String, String)> {
+    let (rest, target) = name.rsplit_once('-')?;
+    let source = rest.rsplit_once('-').map_or(rest, |(_, source)| source);
+    Some((source.to_owned(), target.to_owned()))
 }
 
 /// All shelves there are, the nearest first; only one if it is named.
@@ -94,7 +115,7 @@ fn models(shelf: &Path) -> Result<Vec<Model>> {
         fs::read_dir(shelf).with_context(|| format!("cannot search {}", shelf.display()))?;
     let model = |entry: fs::DirEntry| {
         let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
-        path.join(CONFIG).is_file().then_some(Model { name, path })
+        path.join(CONFIG).is_file().then(|| Model::of(name, path))
     };
     let mut models: Vec<Model> = entries.filter_map(|entry| model(entry.ok()?)).collect();
     models.sort();
