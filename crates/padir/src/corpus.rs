@@ -16,6 +16,7 @@ use padir_text::writer::{Destination, Form, PairWriter, WriteError};
 
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// Which corpora to read. Several are read one after the other.
 #[derive(clap::Args)]
@@ -206,9 +207,23 @@ pub(crate) struct OutputArgs {
     /// its file names.
     #[arg(long, value_name = "SRC,TGT")]
     out_langs: Option<Languages>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 impl OutputArgs {
+    /// Refuses outputs that would overwrite a corpus that is read, each other, or what exists.
+    pub(crate) fn check(&self, corpora: &[Corpus]) -> Result<()> {
+        let inputs = corpora.iter().flat_map(Corpus::files).map(Origin::path);
+        Places::default().reads(inputs).writes(&self.output).check(self.force)
+    }
+
+    /// Whether existing files may be replaced.
+    pub(crate) fn force(&self) -> Force {
+        self.force
+    }
+
     /// The files named.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.output

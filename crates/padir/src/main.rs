@@ -5,7 +5,7 @@ mod console;
 mod corpus;
 mod hint;
 mod lines;
-mod path;
+mod places;
 
 use std::process::ExitCode;
 

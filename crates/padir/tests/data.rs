@@ -335,3 +335,46 @@ fn what_cannot_be_imagined_is_explained() {
     }
     assert!(!desk.path().join("x.txt").exists(), "nothing is left of what failed");
 }
+
+/// What is read stays, and so does what exists, until the user says otherwise.
+#[test]
+fn nothing_is_overwritten_unasked() {
+    let desk = Desk::new();
+    desk.good("make everyday --pairs 40 -o a.en -o a.de");
+    let (source, target) = (desk.get("a.en"), desk.get("a.de"));
+    fs::hard_link(desk.path().join("a.en"), desk.path().join("hard.en")).unwrap();
+    let cases = [
+        ("convert a.en a.de -o x -o x", "x is named twice as an output"),
+        ("convert a.en a.de -o x -o ./x", "./x is named twice as an output"),
+        ("filter a.en a.de -o a.en -o z", "a.en is both read and written"),
+        ("filter a.en a.de -o hard.en -o z", "hard.en is both read and written"),
+        ("filter a.en a.de --exclude x.tsv -o x.tsv", "x.tsv is both read and written"),
+        ("imagine a.en --sentences 5 -o a.en", "a.en is both read and written"),
+        ("make clock --pairs 5 -o x -o x", "x is named twice as an output"),
+        ("split a.en a.de --dev 5 --out-dir d --out-langs de,de", "is named twice as an output"),
+    ];
+    for (arguments, expected) in cases {
+        for force in ["", " --force"] {
+            let message = desk.bad(&format!("{arguments}{force}"));
+            assert!(message.contains(expected), "{arguments}{force}: {message}");
+        }
+    }
+    let twice = [
+        "convert a.en a.de -o b.tsv",
+        "filter a.en a.de --max-words 9 -o c.en -o c.de",
+        "imagine a.en --sentences 5 --order 2 --least 1 -o d.en",
+        "split a.en a.de --dev 5 --test 5 --out-dir e",
+        "make clock --train 9 --dev 2 --test 2 --out-dir .",
+        "make clock --pairs 9 -o f.tsv",
+    ];
+    for arguments in twice {
+        desk.good(arguments);
+        let message = desk.bad(arguments);
+        assert!(message.contains("exist"), "{arguments}: {message}");
+        assert!(message.contains("hint: --force replaces "), "{arguments}: {message}");
+        desk.good(&format!("{arguments} --force"));
+    }
+    assert_eq!((desk.get("a.en"), desk.get("a.de")), (source, target));
+    let message = desk.bad("split e/train.en e/train.de --dev 5 --out-dir e --force");
+    assert!(message.contains("e/train.en is both read and written"), "{message}");
+}

@@ -116,6 +116,35 @@ fn import_keeps_a_vocabulary_in_order() {
 }
 
 #[test]
+fn vocabularies_are_not_replaced_unasked() {
+    let directory = workshop();
+    let train = ["vocab", "train", "text", "--size", "100", "--output", "vocab"];
+    let import = ["vocab", "import", "vocab/spiece.model", "--output", "again"];
+    let export = ["vocab", "export", "--vocab", "vocab", "--to", "table", "--output", "table"];
+    for command in [&import[..], &export] {
+        stdout(&padir(directory.path(), command, b""));
+    }
+    let before = fs::read(directory.path().join("vocab/spiece.model")).unwrap();
+    for command in [&train[..], &import, &export] {
+        let message = stderr(&padir(directory.path(), command, b""));
+        assert!(message.contains("exist"), "{command:?}: {message}");
+        assert!(message.contains("hint: --force replaces "), "{command:?}: {message}");
+    }
+    assert!(fs::read(directory.path().join("vocab/spiece.model")).unwrap() == before);
+    for command in [&train[..], &import, &export] {
+        stdout(&padir(directory.path(), &[command, &["--force"]].concat(), b""));
+    }
+    assert!(fs::read(directory.path().join("vocab/spiece.model")).unwrap() != before);
+    for command in [
+        ["vocab", "import", "vocab", "--output", "vocab"],
+        ["vocab", "import", "vocab/tokenizer.json", "--output", "vocab/../vocab"],
+    ] {
+        let message = stderr(&padir(directory.path(), &[&command[..], &["--force"]].concat(), b""));
+        assert!(message.contains("is both read and written"), "{command:?}: {message}");
+    }
+}
+
+#[test]
 fn too_much_text_is_sampled_and_said() {
     let directory = workshop();
     let arguments = [

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::data::table::Table;
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// List training runs, and plot their curves.
 ///
@@ -33,6 +34,9 @@ pub(crate) struct Runs {
     /// Draw the curves of a metric to a .svg or .png file, and write its numbers to a .csv beside.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 
     /// What to draw: dev.loss, dev.bleu, or a number of training such as loss
     /// [default: the metric the first run watches].
@@ -72,6 +76,9 @@ struct Point {
 
 impl Runs {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        if let Some(path) = &self.plot {
+            Places::default().writes([path, &path.with_extension("csv")]).check(self.force)?;
+        }
         let runs = self.read(console)?;
         if let Some(path) = &self.plot {
             self.draw(console, path, &runs)?;

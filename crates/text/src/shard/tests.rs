@@ -398,6 +398,23 @@ fn an_empty_directory_gives_way_and_a_full_one_does_not() {
 }
 
 #[test]
+fn a_set_is_replaced_as_a_whole_and_anything_else_stays() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("set");
+    let replace = || ShardWriter::replace(&path, lexicon(500), Extent::default());
+    write(&path, 500, Extent { pairs: 1, ..Extent::default() }, &some_pairs(3));
+    let mut writer = replace().unwrap();
+    writer.push(&ids(&[7]), &ids(&[8])).unwrap();
+    assert_eq!(ShardSet::open(&path).unwrap().pairs(), 3, "until the new one is complete");
+    writer.finish(None).unwrap();
+    assert_eq!(read_all(&ShardSet::open(&path).unwrap()).unwrap().len(), 1);
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "something was left");
+    fs::write(path.join("thesis.tex"), "precious").unwrap();
+    let error = replace().unwrap_err().to_string();
+    assert!(error.ends_with("holds thesis.tex, which is no part of a set of shards"), "{error}");
+}
+
+#[test]
 fn the_digest_names_the_content() {
     let root = tempfile::tempdir().unwrap();
     let extent = Extent { pairs: 50, ..Extent::default() };

@@ -11,7 +11,7 @@
 //! | LENGTH | size − 3 | `<extra_id_2>` |
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use padir_base::TokenId;
 use padir_base::file::{FileError, write_atomically};
@@ -53,6 +53,14 @@ pub struct Encoder<'v> {
 }
 
 impl Vocabulary {
+    /// The file that [`Vocabulary::load`] reads: the path itself, or the one in the directory.
+    ///
+    /// # Errors
+    /// If it is a directory without a vocabulary.
+    pub fn file(path: impl AsRef<Path>) -> Result<PathBuf, VocabError> {
+        super::file::locate(path.as_ref())
+    }
+
     /// Reads a `.model` file, a `tokenizer.json`, or a directory that holds one of them.
     ///
     /// # Errors

@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use super::peer::Peer;
 use crate::commands::train::{peak_memory, with_threads};
 use crate::console::Console;
+use crate::places::{Force, Places};
 
 /// Measure training.
 ///
@@ -58,6 +59,9 @@ pub(crate) struct Train {
     /// Write batches and initial weights to this directory.
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 /// What was measured.
@@ -87,6 +91,10 @@ struct Report {
 
 impl Train {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        if let Some(directory) = &self.dump {
+            let places = Places::default().reads([&self.config]).makes_directory(directory);
+            places.check(self.force)?;
+        }
         let config = Config::read(&self.config, &self.set)?;
         with_threads(config.run.threads, || self.measure(console, &config))?
     }

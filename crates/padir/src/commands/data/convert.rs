@@ -27,6 +27,7 @@ pub(crate) struct Convert {
 impl Convert {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let corpora = self.corpus.all()?;
+        self.output.check(&corpora)?;
         let mut writer = self.output.create(console, self.corpus.languages(&corpora))?;
         let (pairs, skipped) = for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
             writer.write(pair).map_err(explain_write)

@@ -111,10 +111,11 @@ impl RuleArgs {
 impl Filter {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let corpora = self.corpus.all()?;
+        let excluded = corpora_of_names(&self.rules.exclude, self.corpus.langs())?;
+        self.output.check(&[&corpora[..], &excluded[..]].concat())?;
         let reading = self.corpus.reading();
         let mut forbidden = Forbidden::default();
-        if !self.rules.exclude.is_empty() {
-            let excluded = corpora_of_names(&self.rules.exclude, self.corpus.langs())?;
+        if !excluded.is_empty() {
             for_each_pair(console, &excluded, reading, |pair| {
                 forbidden.insert(pair);
                 Ok(())

@@ -29,6 +29,7 @@ use super::judge::{JudgeArgs, JudgeRecord};
 use super::translate::{Shortcuts, some_decoder};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, for_each_pair};
+use crate::places::{Force, Places};
 use figures::{Figures, Scores};
 use lengths::Foretold;
 use variant::Variant;
@@ -62,6 +63,9 @@ pub(crate) struct Evaluate {
     /// Write the translations of each setting to a file in this directory.
     #[arg(long, value_name = "DIR")]
     outputs: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 
     /// Most texts that are translated together. It changes the speed, not the result.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
@@ -132,13 +136,18 @@ impl Evaluate {
         for Variant { decoding, .. } in &variants {
             translator.set_decoding(decoding.clone())?;
         }
+        let corpora = self.corpus.all()?;
+        if let Some(directory) = &self.outputs {
+            let files = variants.iter().map(|variant| file_of(directory, &variant.name));
+            let texts = corpora.iter().flat_map(Corpus::files).map(Origin::path);
+            Places::default().reads(texts).writes(files).check(self.force)?;
+        }
         let models = Models {
             directory: &self.model,
             files: hash_model(&self.model, self.arithmetic.shortlist)?,
             precision: translator.engine().precision(),
             judge: self.judge.record(&translator)?,
         };
-        let corpora = self.corpus.all()?;
         let mut pairs: Vec<Pair> = Vec::new();
         for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
             pairs.push(pair.clone());
@@ -277,8 +286,13 @@ fn name_of(file: &Origin) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
+/// Where the translations of a variant go.
+fn file_of(directory: &Path, variant: &str) -> PathBuf {
+    directory.join(format!("{variant}.txt"))
+}
+
 fn write_lines(directory: &Path, name: &str, lines: &[String]) -> Result<()> {
-    let path = directory.join(format!("{name}.txt"));
+    let path = file_of(directory, name);
     let mut text = lines.join("\n");
     text.push('\n');
     Ok(write_atomically(&path, text.as_bytes())?)
