@@ -46,5 +46,5 @@ pub use config::{
 pub use error::CheckpointError;
 pub use generation::{BeamSearch, GenerationConfig, Method, Refinement, Rejecter, Replacement};
 pub use inventory::{Init, Parameter};
-pub use save::{CheckpointWriter, Extras, save};
+pub use save::{CheckpointWriter, Extras, attach, save};
 pub use tensors::{TensorError, TensorFault, TensorFile, TensorWriter};

@@ -28,6 +28,24 @@ fn a_killed_run_goes_on_as_if_nothing_had_happened() {
     assert!(model("whole") == model("run"), "the models differ");
 }
 
+/// A training replaces its models; what `padir shortlist` has put there stays.
+#[test]
+fn a_shortlist_outlives_the_model_it_was_learnt_for() {
+    let folder = folder();
+    let folder = folder.path();
+    let train = ["train", "config.toml", "--quiet", "--set", "run.metric=dev.loss"];
+    succeed(folder, &[&train[..], &["--set", "run.max_steps=20"]].concat());
+    let learn = ["shortlist", "--model", "run/best", "train.en", "train.de"];
+    succeed(folder, &learn);
+    let again = String::from_utf8(run(folder, &learn).stderr).unwrap();
+    assert!(again.contains("run/best/vmap.txt exists\nhint: --force"), "{again}");
+    let read = |name: &str| fs::read(folder.join("run/best").join(name)).unwrap();
+    let (list, model) = (read("vmap.txt"), read("model.safetensors"));
+    succeed(folder, &[&train[..], &["--resume"]].concat());
+    assert!(read("model.safetensors") != model, "the best model is still the first");
+    assert!(read("vmap.txt") == list);
+}
+
 #[test]
 fn all_faults_of_a_configuration_are_reported_at_once() {
     let folder = tempfile::tempdir().unwrap();
