@@ -24,6 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use padir_base::file::write_atomically;
+use padir_base::pending::Pending;
 
 /// How long a writer waits for another one: as long as it takes to add a file.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -40,6 +41,8 @@ pub(crate) struct Swap {
     old: PathBuf,
     /// Held while writing, so that no other process writes the same.
     _lock: Option<File>,
+    /// Removes it if the process is told to end.
+    pending: Option<Pending>,
     committed: bool,
 }
 
@@ -60,7 +63,9 @@ impl Swap {
         let lock = acquire(&part, patience)?;
         restore(target, &old)?;
         clear(&part)?;
-        Ok(Self { target: target.clone(), part, old, _lock: lock, committed: false })
+        let doomed = part.clone();
+        let pending = Some(Pending::new(move || drop(fs::remove_dir_all(doomed))));
+        Ok(Self { target: target.clone(), part, old, _lock: lock, pending, committed: false })
     }
 
     /// Where to write.
@@ -81,6 +86,8 @@ impl Swap {
     /// Makes the directory appear in its place.
     pub(crate) fn commit(mut self) -> io::Result<()> {
         sync_tree(&self.part)?;
+        // From here on a signal leaves what the table says of a crash.
+        self.pending = None;
         let replaces = self.target.exists();
         if replaces {
             fs::rename(&self.target, &self.old)?;

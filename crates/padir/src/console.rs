@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::hint::Hint;
+use crate::interrupt::{self, Interrupted};
 
 /// Options every command understands.
 #[derive(clap::Args)]
@@ -136,6 +137,10 @@ impl Console {
         if is_quiet_end(error) {
             return ExitCode::SUCCESS;
         }
+        let code = interrupt::exit_code().map_or(ExitCode::FAILURE, ExitCode::from);
+        if error.is::<Interrupted>() {
+            return code;
+        }
         let mut stderr = io::stderr().lock();
         let hint = error.downcast_ref::<Hint>();
         let facts: Vec<String> = error
@@ -147,7 +152,7 @@ impl Console {
         if let Some(hint) = hint {
             let _ = writeln!(stderr, "hint: {hint}");
         }
-        ExitCode::FAILURE
+        code
     }
 }
 

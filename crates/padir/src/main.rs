@@ -4,6 +4,7 @@ mod commands;
 mod console;
 mod corpus;
 mod hint;
+mod interrupt;
 mod lines;
 mod places;
 
@@ -28,7 +29,7 @@ struct Cli {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(&cli.console);
-    if let Err(error) = console.start_threads() {
+    if let Err(error) = interrupt::listen().and_then(|()| console.start_threads()) {
         return console.fail(&error);
     }
     match cli.command.run(&console) {

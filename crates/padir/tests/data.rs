@@ -378,3 +378,46 @@ fn nothing_is_overwritten_unasked() {
     let message = desk.bad("split e/train.en e/train.de --dev 5 --out-dir e --force");
     assert!(message.contains("e/train.en is both read and written"), "{message}");
 }
+
+/// Whatever ends a command, what is half-written does not stay for ever.
+#[cfg(unix)]
+#[test]
+fn what_is_half_written_goes_with_the_process_or_with_the_next() {
+    let desk = Desk::new();
+    desk.good("make everyday --pairs 200 -o a.en -o a.de");
+    fs::create_dir(desk.path().join("out")).unwrap();
+    let parts = || {
+        let names = fs::read_dir(desk.path().join("out")).unwrap();
+        names.filter(|entry| entry.as_ref().unwrap().file_name() != "other.tsv").count()
+    };
+    // The end of its input never comes.
+    let begin = |signal: &str| {
+        let mut command = desk.command("convert - -o out/a.en -o out/a.de");
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"one\teins\n").unwrap();
+        let start = std::time::Instant::now();
+        while parts() < 2 {
+            assert!(start.elapsed().as_secs() < 60, "it writes nothing");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        child.wait().unwrap()
+    };
+    // Whoever started us in the background may have some ignored, and then so have commands.
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        if ignored >> (code - 129) & 1 == 1 {
+            continue;
+        }
+        assert_eq!(begin(signal).code(), Some(code), "{signal}");
+        assert_eq!(parts(), 0, "{signal}");
+    }
+    begin("-KILL");
+    assert_eq!(parts(), 2, "nobody could have removed them");
+    desk.good("convert a.en a.de -o out/other.tsv");
+    assert_eq!(parts(), 0, "abandoned parts");
+}

@@ -145,6 +145,26 @@ fn vocabularies_are_not_replaced_unasked() {
 }
 
 #[test]
+fn a_vocabulary_has_one_hash_in_both_of_its_files() {
+    let directory = workshop();
+    let hash = |path: &str| {
+        let arguments = ["vocab", "inspect", "--vocab", path, "--json"];
+        let report = stdout(&padir(directory.path(), &arguments, b""));
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        report["hash"].as_str().unwrap().to_owned()
+    };
+    let model = hash("vocab/spiece.model");
+    assert_eq!(model, hash("vocab/tokenizer.json"));
+    assert_eq!(model, hash("vocab"));
+    for (size, sentinels) in [("110", "100"), ("120", "9")] {
+        let train = ["vocab", "train", "text", "--coverage", "1", "--output", "other", "--force"];
+        let other = ["--size", size, "--sentinels", sentinels];
+        stdout(&padir(directory.path(), &[&train[..], &other].concat(), b""));
+        assert_ne!(model, hash("other"), "{size} pieces, {sentinels} sentinels");
+    }
+}
+
+#[test]
 fn too_much_text_is_sampled_and_said() {
     let directory = workshop();
     let arguments = [

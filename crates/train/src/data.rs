@@ -60,7 +60,7 @@ pub fn shards(
         }
     };
     let shards = ShardSet::open(place)?;
-    shards.require_vocabulary(vocabulary.hash())?;
+    shards.require_vocabulary(vocabulary)?;
     Ok(shards)
 }
 

@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -16,9 +14,7 @@ use serde_json::json;
 
 use crate::console::Console;
 use crate::hint::WithHint;
-
-/// What shells expect of a program that was interrupted: 128 and the number of SIGINT.
-pub(crate) const INTERRUPTED: i32 = 130;
+use crate::interrupt::{Interrupted, stop_flag};
 
 /// Train a model.
 ///
@@ -82,7 +78,7 @@ impl Train {
             (true, false) => Start::Resume(Changes::Refused),
             (true, true) => Start::Resume(Changes::Accepted),
         };
-        let stop = listen()?;
+        let stop = stop_flag();
         let mut watcher = Watcher::new(console, &config);
         let ending =
             with_threads(config.run.threads, || train(&config, start, &mut watcher, &stop))?;
@@ -98,9 +94,10 @@ impl Train {
                 "step": watcher.step,
                 "evaluation": best,
             });
-            return console.print_json(&summary);
+            console.print_json(&summary)?;
         }
-        Ok(())
+        // Nothing that needs the model may go on.
+        if ending == Ending::Stopped { Err(Interrupted.into()) } else { Ok(()) }
     }
 }
 
@@ -127,20 +124,6 @@ pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + S
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     Ok(pool.context("cannot start the worker threads")?.install(work))
-}
-
-/// A flag that the first Ctrl-C, SIGTERM or SIGHUP sets. The second ends the process where it is: all files are written
-/// beside their places, so that none is damaged.
-pub(crate) fn listen() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let heard = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
-        }
-    };
-    ctrlc::set_handler(heard).context("cannot listen for Ctrl-C")?;
-    Ok(stop)
 }
 
 /// Says what can be done about an error.

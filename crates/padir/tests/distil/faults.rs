@@ -73,7 +73,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "nothing that needs the files may go on: {errors}");
+    assert_eq!(output.status.code(), Some(130), "nothing that needs the files may go on: {errors}");
     assert!(errors.contains("error: stopped with") && errors.contains("hint: the same command"));
     assert!(parts(&house.path("new.de.parts")) >= 1);
     assert!(!house.path("new.de").exists());

@@ -10,6 +10,9 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use padir_base::is_part;
+use padir_base::pending::Pending;
+
 use super::error::{Fault, ShardError};
 use super::number_of;
 
@@ -30,6 +33,8 @@ pub(super) struct StagedDirectory {
     destination: PathBuf,
     staging: PathBuf,
     lock: Option<File>,
+    /// Removes it if the process is told to end.
+    pending: Option<Pending>,
 }
 
 impl StagedDirectory {
@@ -58,7 +63,9 @@ impl StagedDirectory {
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         remove_leftovers(&staging).map_err(Fault::Write)?;
-        Ok(Self { destination: destination.to_owned(), staging, lock: Some(lock) })
+        let doomed = staging.clone();
+        let pending = Some(Pending::new(move || discard(&doomed)));
+        Ok(Self { destination: destination.to_owned(), staging, lock: Some(lock), pending })
     }
 
     /// Where to write the files.
@@ -73,6 +80,8 @@ impl StagedDirectory {
     }
 
     fn settle(&mut self) -> io::Result<()> {
+        // From here on a signal leaves it as a kill would: never neither the old set nor the new.
+        self.pending = None;
         fs::remove_file(self.staging.join(LOCK))?;
         let old = self.make_way()?;
         if let Err(error) = fs::rename(&self.staging, &self.destination) {
@@ -115,12 +124,16 @@ impl StagedDirectory {
 impl Drop for StagedDirectory {
     fn drop(&mut self) {
         if self.lock.is_some() {
-            // Nothing more can be done about a failure here; the next writer will clear it away.
-            let _ = remove_leftovers(&self.staging);
-            let _ = fs::remove_file(self.staging.join(LOCK));
-            let _ = fs::remove_dir(&self.staging);
+            discard(&self.staging);
         }
     }
+}
+
+/// Removes an unfinished directory. Nothing more can be done about a failure here; the next writer will clear it away.
+fn discard(staging: &Path) {
+    let _ = remove_leftovers(staging);
+    let _ = fs::remove_file(staging.join(LOCK));
+    let _ = fs::remove_dir(staging);
 }
 
 fn refuse_occupied(destination: &Path) -> Result<(), Fault> {
@@ -150,7 +163,7 @@ fn is_ours(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| {
         number_of(name).is_some()
             || name == padir_base::manifest::FILE_NAME
-            || name.strip_prefix(".padir-").is_some_and(|rest| rest.contains(".part"))
+            || is_part(OsStr::new(name))
     })
 }
 

@@ -309,8 +309,10 @@ fn another_vocabulary_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let path = one_shard(root.path());
     let set = ShardSet::open(path.parent().unwrap()).unwrap();
-    set.require_vocabulary(Sha256([7; 32])).unwrap();
-    let error = set.require_vocabulary(Sha256([8; 32])).unwrap_err().to_string();
+    let [seven, eight, nine] = [7, 8, 9].map(|byte| Sha256([byte; 32]));
+    set.require_hash([seven, nine]).unwrap();
+    set.require_hash([nine, seven]).unwrap();
+    let error = set.require_hash([eight, nine]).unwrap_err().to_string();
     assert!(error.contains("set: encoded with vocabulary 0707"), "{error}");
 }
 

@@ -105,7 +105,7 @@ pub fn train(
     let mut model = config.model_config(&vocabulary);
     model.provenance.vocabulary = Some(vocabulary.hash());
     model.provenance.data = Some(shards.digest());
-    let network = beginning::network(config, &model, &device)?;
+    let network = beginning::network(config, &model, &vocabulary, &device)?;
     let mut learner = Learner::new(network, config);
     let mut reader = BatchReader::new(shards, config.batch_config(), Rank(0))?;
     if reader.epoch(0)?.batches() == 0 {

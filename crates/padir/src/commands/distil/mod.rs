@@ -29,11 +29,11 @@ use padir_translate::{Decoding, Translator};
 use serde_json::json;
 
 use super::arithmetic::Arithmetic;
-use super::train::listen;
 use super::translate::{change, some_decoder};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair};
 use crate::hint::WithHint;
+use crate::interrupt::stop_flag;
 use crate::places::{Force, Places};
 use join::Joiner;
 use parts::{Parts, Standing};
@@ -245,7 +245,7 @@ impl Distil {
         let corpora = corpora.into_iter().map(repeatable).collect::<Result<Vec<Corpus>>>()?;
         let (task, skipped) = self.survey(console, &corpora, &place, translator)?;
         let request = self.request(&task, &corpora, &place)?;
-        Ok(Work { task, request, corpora, skipped, place, stop: listen()? })
+        Ok(Work { task, request, corpora, skipped, place, stop: stop_flag() })
     }
 
     /// Translates our share.
