@@ -232,6 +232,30 @@ fn bad_input_is_named() {
     assert!(!path.join("v").exists(), "a failed training leaves nothing behind");
 }
 
+/// A co-process: it sends a line and waits for the answer before it sends the next.
+#[test]
+fn a_line_is_encoded_before_the_next_one_comes() {
+    use std::io::{BufRead, BufReader};
+    let directory = workshop();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
+        .args(["vocab", "encode", "--vocab", "vocab"])
+        .current_dir(directory.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (send, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || BufReader::new(output).lines().try_for_each(|line| send.send(line)));
+    for text in ["the", "the houses stand in street 12", "die"] {
+        writeln!(input, "{text}").unwrap();
+        let answer = lines.recv_timeout(std::time::Duration::from_mins(1));
+        assert!(answer.is_ok(), "no answer to {text:?}");
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
 #[test]
 fn a_closed_pipe_is_no_error() {
     let directory = workshop();
