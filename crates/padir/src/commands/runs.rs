@@ -136,7 +136,7 @@ impl Runs {
             let points = points.iter().map(|point| (self.against.of(point), point.value));
             panel = panel.with(Series::line(*label, points));
         }
-        let scene = Figure::new().panel(panel).draw();
+        let scene = Figure::divided(panel).draw();
         let picture = match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => scene.to_svg().into_bytes(),
             Some("png") => scene.to_png(2.0).context("cannot draw the figure")?,

@@ -84,7 +84,7 @@ impl Gallery {
             panel = panel.with(Series::line(name.as_str(), points.iter().copied()));
             csv.extend(points.iter().map(|(x, y)| format!("\"{name}\",{x},{y}\n")));
         }
-        let scene = Figure::new().panel(panel).draw();
+        let scene = Figure::divided(panel).draw();
         let path = self.directory.join(name);
         let png = scene.to_png(2.0).context("cannot draw the figure")?;
         let contents = [scene.to_svg().into_bytes(), png, csv.into_bytes()];
