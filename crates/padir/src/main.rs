@@ -6,6 +6,7 @@ mod corpus;
 mod hint;
 mod interrupt;
 mod lines;
+mod memory;
 mod places;
 
 use std::process::ExitCode;

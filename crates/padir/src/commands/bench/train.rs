@@ -22,8 +22,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::peer::Peer;
-use crate::commands::train::{peak_memory, with_threads};
+use crate::commands::train::with_threads;
 use crate::console::Console;
+use crate::memory;
 use crate::places::{Force, Places};
 
 /// Measure training.
@@ -153,7 +154,7 @@ impl Train {
             rounds: self.rounds,
             tokens_per_second,
             seconds_per_step: step,
-            peak_memory: peak_memory(),
+            peak_memory: memory::peak(),
             first_loss,
             work_per_step: work,
             limit_seconds: floor,
