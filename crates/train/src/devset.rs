@@ -142,7 +142,7 @@ impl DevSet {
         let outputs: Vec<String> = found.iter().map(|output| text(&output.tokens)).collect();
         let references = &self.references[..lines];
         let quality: [Named<'_>; 3] = [
-            ("bleu", &Bleu::default()),
+            ("bleu", &Bleu { tokenizer: decoding.settings.tokenize, ..Bleu::default() }),
             ("chrf", &Chrf::default()),
             ("exact_match", &ExactMatch::default()),
         ];

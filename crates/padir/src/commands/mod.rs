@@ -8,6 +8,7 @@ mod distil;
 mod evaluate;
 mod judge;
 mod lab;
+mod misfit;
 mod quantize;
 mod report;
 mod run;
@@ -21,6 +22,7 @@ pub(crate) mod vocab;
 use anyhow::Result;
 
 use crate::console::Console;
+pub(crate) use score::accept_habits;
 
 /// What the user typed.
 #[derive(clap::Subcommand)]

@@ -53,6 +53,7 @@ mod tests {
             max_length: 1000,
             length_penalty: Some(2.5),
             drop_repeats: false,
+            tokenize: padir_score::Tokenizer::Zh,
         };
         for kind in [DecoderKind::Causal, DecoderKind::Parallel] {
             let model = ModelConfig::preset(Preset::Tiny, 500, kind);

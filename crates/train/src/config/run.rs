@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use padir_base::random::Seed;
+use padir_score::Tokenizer;
 use serde::{Deserialize, Serialize};
 
 use super::section::Section;
@@ -61,6 +62,8 @@ pub struct DecodeConfig {
     pub length_penalty: Option<f64>,
     /// Whether a parallel decoder drops a token that equals the one before it.
     pub drop_repeats: bool,
+    /// How BLEU cuts translations and references into words: `zh` for Chinese.
+    pub tokenize: Tokenizer,
 }
 
 /// A number of an evaluation, such as `dev.bleu`.
@@ -165,6 +168,9 @@ impl DecodeConfig {
             max_length: section.count("max_length", 1..=1 << 16).unwrap_or(128),
             length_penalty: section.real("length_penalty", "a number, at least 0", |x| x >= 0.0),
             drop_repeats: section.switch("drop_repeats", true),
+            tokenize: section
+                .choice("tokenize", r#""13a", "intl", "zh", "char" or "none""#)
+                .unwrap_or_default(),
         };
         section.finish();
         config
