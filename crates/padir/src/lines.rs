@@ -1,5 +1,6 @@
 //! Plain text, line by line, for commands that read sentences and not pairs.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,13 @@ pub(crate) struct TextFiles {
     /// The longest line in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = LINE_LIMIT)]
     pub(crate) max_line: usize,
+}
+
+impl fmt::Display for TextFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.files.iter().map(|file| input::display_name(file)).collect();
+        f.write_str(&names.join(" + "))
+    }
 }
 
 impl TextFiles {

@@ -1,5 +1,6 @@
 //! The `padir` binary: parse, then one `match`.
 
+mod arguments;
 mod commands;
 mod console;
 mod corpus;
@@ -28,7 +29,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = arguments::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let console = Console::new(&cli.console);
     if let Err(error) = interrupt::listen().and_then(|()| console.start_threads()) {
         return console.fail(&error);

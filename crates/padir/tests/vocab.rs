@@ -222,7 +222,8 @@ fn bad_input_is_named() {
             b"",
             "8 pieces cannot hold 4 reserved ids",
         ),
-        ("no text", &["train", "nothing", "--output", "v"], b"", "there is no text"),
+        ("no text", &["train", "nothing", "--output", "v"], b"", "nothing is empty"),
+        ("blank text", &["train", "--output", "v"], b" \n\n", "there is no text"),
     ];
     for (name, arguments, input, expected) in cases {
         let all: Vec<&str> = std::iter::once("vocab").chain(arguments.iter().copied()).collect();

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::data::table::{Table, grouped, percent};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, for_each_pair};
+use crate::corpus::{CorpusArgs, for_each_pair, require_pairs};
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
 
@@ -74,7 +74,7 @@ impl Shortlist {
             .hint("--model takes a directory that `padir train` writes, such as runs/en-de/best")?;
         let vocabulary = Vocabulary::load(&self.model)?;
         let (learnt, held_out) = self.read(console, &corpora, &vocabulary)?;
-        ensure!(!learnt.is_empty(), "the corpus has no pairs");
+        ensure!(!learnt.is_empty(), "no pair of the corpus is short enough to learn from");
         let lexicon = Lexicon::learn(&learnt, usize::from(self.iterations));
         let sizes = Sizes { best: self.best, frequent: self.frequent };
         let needed = [TokenId::EOS, vocabulary.unknown()];
@@ -119,7 +119,7 @@ impl Shortlist {
         let (mut source, mut target) = (Vec::new(), Vec::new());
         let (mut learnt, mut held_out) = (Sequences::default(), Sequences::default());
         let mut number = 0;
-        for_each_pair(console, corpora, self.corpus.reading(), |pair| {
+        let (pairs, _) = for_each_pair(console, corpora, self.corpus.reading(), |pair| {
             if number >= self.pairs {
                 return Ok(());
             }
@@ -135,6 +135,7 @@ impl Shortlist {
             side.push(&source, &target);
             Ok(())
         })?;
+        require_pairs(corpora, pairs)?;
         Ok((learnt, held_out))
     }
 }

@@ -18,6 +18,11 @@ fn bad_input_is_named_by_file_and_line() {
     let (out, error) = house.fail(&["--model", "padir", "--steps", "1"], b"one\n\xff\xfe\ntwo\n");
     assert!(error.contains("line 2"), "{error}");
     assert_eq!(out.lines().count(), 1, "what came before it is translated: {out:?}");
+    assert!(error.contains("hint: the lines before it were translated"), "{error}");
+    let (_, error) = house.fail(&["--model", "padir", "--file", "nowhere"], b"");
+    assert!(!error.contains("were translated"), "there were none: {error}");
+    let (_, error) = house.fail(&["--model", "padir", "--trace", "no/where", "x"], b"");
+    assert_eq!(error.matches("cannot write no/where").count(), 1, "{error}");
     let cases: [(&str, &[&str], &str); 10] = [
         ("no model", &["--model", "nowhere", "x"], "nowhere"),
         ("no file", &["--model", "ar", "--file", "nowhere"], "nowhere"),

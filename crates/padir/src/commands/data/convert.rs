@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::table;
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, OutputArgs, explain_write, for_each_pair};
+use crate::corpus::{CorpusArgs, OutputArgs, explain_write, for_each_pair, note_empty};
 
 /// Write corpora in another form: aligned files, TSV or parquet, compressed or not.
 #[derive(clap::Args)]
@@ -33,6 +33,7 @@ impl Convert {
             writer.write(pair).map_err(explain_write)
         })?;
         writer.finish().map_err(explain_write)?;
+        note_empty(console, &corpora, pairs + skipped);
         if console.wants_json() {
             return console.print_json(&json!({ "pairs": pairs, "skipped": skipped }));
         }

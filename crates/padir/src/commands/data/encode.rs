@@ -133,16 +133,20 @@ impl Encode {
         for corpus in &corpora {
             let mut pairs = open(corpus, self.corpus.reading())?;
             let note = |read| progress.set_position(read);
-            self.encode(corpus, &mut pairs, &vocabulary, &mut writer, &mut counts, note)?;
+            let encoded =
+                self.encode(corpus, &mut pairs, &vocabulary, &mut writer, &mut counts, note)?;
             note_skipped(console, corpus, pairs.skipped());
             counts.add_unreadable(pairs.skipped());
+            if encoded + pairs.skipped().total() == 0 {
+                console.note(format!("note: {corpus} is empty"));
+            }
         }
         progress.finish_and_clear();
         let volume = writer.finish(Some(&self.manifest(lexicon.hash, &corpora)?))?;
         self.report(volume, counts)?.show(console)
     }
 
-    /// Encodes one corpus, portion after portion.
+    /// Encodes one corpus, portion after portion, and counts its pairs.
     fn encode(
         &self,
         corpus: &Corpus,
@@ -151,7 +155,7 @@ impl Encode {
         writer: &mut ShardWriter,
         counts: &mut Counts,
         progress: impl Fn(u64),
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let mut portion = Portion::default();
         let mut number = 0_u64;
         while portion.read(pairs)? {
@@ -166,7 +170,7 @@ impl Encode {
             }
             progress(writer.pairs());
         }
-        Ok(())
+        Ok(number)
     }
 
     fn manifest(&self, vocabulary_sha256: Sha256, corpora: &[Corpus]) -> Result<Manifest> {

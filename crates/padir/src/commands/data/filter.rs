@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::table::{Table, grouped, percent};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, OutputArgs, corpora_of_names, explain_write, for_each_pair};
+use crate::corpus::{
+    CorpusArgs, OutputArgs, corpora_of_names, explain_write, for_each_pair, note_empty,
+};
 
 /// Leave out pairs by length, length ratio, repetition, or overlap with a test set.
 #[derive(clap::Args)]
@@ -132,6 +134,7 @@ impl Filter {
             Ok(())
         })?;
         writer.finish().map_err(explain_write)?;
+        note_empty(console, &corpora, read + skipped);
         report(console, read, skipped, &dropped)
     }
 }

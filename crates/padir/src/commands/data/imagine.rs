@@ -90,6 +90,7 @@ impl Imagine {
             Ok(())
         })?;
         let read = known.len();
+        ensure!(read > 0, "{} is empty", self.text);
         for file in &self.exclude {
             for_each_line(file, self.text.max_line, &mut |line| {
                 known.push(fingerprint(line));

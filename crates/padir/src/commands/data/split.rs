@@ -15,6 +15,7 @@ use super::table::grouped;
 use crate::console::Console;
 use crate::corpus::{
     CorpusArgs, default_languages, explain, explain_write, for_each_pair, make_directory,
+    require_pairs,
 };
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
@@ -196,10 +197,11 @@ impl Split {
         };
         let sizes = Sizes { dev: self.dev, test: self.test };
         let mut chooser = Chooser::new(by, sizes, self.disjoint);
-        for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
+        let (pairs, _) = for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
             chooser.add(pair);
             Ok(())
         })?;
+        require_pairs(&corpora, pairs)?;
         let mut split = chooser.finish().hint("hold out fewer pairs, or go without --disjoint")?;
         make_directory(directory)?;
         let mut writer = self.folder.create("train", languages.clone())?;

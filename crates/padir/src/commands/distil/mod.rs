@@ -31,7 +31,7 @@ use serde_json::json;
 use super::arithmetic::Arithmetic;
 use super::translate::{change, some_decoder};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair};
+use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair, require_pairs};
 use crate::hint::WithHint;
 use crate::interrupt::stop_flag;
 use crate::places::{Force, Places};
@@ -339,7 +339,7 @@ impl Distil {
             }
             Ok(())
         })?;
-        ensure!(pairs > 0, "there are no pairs to distil");
+        require_pairs(corpora, pairs)?;
         let task = Task {
             model: hash_model(&self.model, self.arithmetic.shortlist)?,
             precision: translator.engine().precision().to_string(),

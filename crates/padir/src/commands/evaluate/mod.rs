@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use padir_base::file::write_atomically;
 use padir_base::hash::Sha256;
 use padir_engine::Precision;
@@ -26,9 +26,10 @@ use super::distil::batches::{batches, source_lengths};
 use super::distil::part::one_line;
 use super::distil::task::hash_model;
 use super::judge::{JudgeArgs, JudgeRecord};
+use super::misfit::note_misfit;
 use super::translate::{Shortcuts, some_decoder};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, for_each_pair};
+use crate::corpus::{CorpusArgs, for_each_pair, require_pairs};
 use crate::places::{Force, Places};
 use figures::{Figures, Scores};
 use lengths::Foretold;
@@ -99,7 +100,7 @@ struct DecodingArgs {
     beam: Vec<usize>,
 
     /// How much longer translations are favoured: α of the length penalty; several between commas.
-    #[arg(long, value_name = "α,…", value_delimiter = ',')]
+    #[arg(long, value_name = "α,…", value_delimiter = ',', allow_hyphen_values = true)]
     length_penalty: Vec<f64>,
 
     /// Change any other setting of the decoder.
@@ -153,8 +154,10 @@ impl Evaluate {
             pairs.push(pair.clone());
             Ok(())
         })?;
-        ensure!(!pairs.is_empty(), "there is nothing to translate");
+        require_pairs(&corpora, pairs.len() as u64)?;
         let scores = Scores::new(&pairs, self.tokenize)?;
+        let references = pairs.iter().map(|pair| pair.target.as_str());
+        note_misfit(console, "the references", references, self.tokenize);
         if let Some(directory) = &self.outputs {
             fs::create_dir_all(directory)
                 .with_context(|| format!("cannot make {}", directory.display()))?;

@@ -90,6 +90,7 @@ impl Train {
         let options = self.options();
         let seed = Seed(self.seed);
         let sample = self.read(console, seed)?;
+        anyhow::ensure!(sample.lines_read() > 0, "{} is empty", self.text);
         let bar = console.progress("learning", 0);
         let result = train(&sample, &options, |stage| {
             bar.set_message(match stage {
@@ -168,7 +169,7 @@ impl Train {
 
 fn advice(error: &TrainError) -> &'static str {
     match error {
-        TrainError::NoText => "are the files empty?",
+        TrainError::NoText => "all lines are blank, or longer than --max-line",
         TrainError::TooSmall { .. } => "raise --size or lower --coverage",
         TrainError::TooLarge { .. } => "lower --size or give more text",
         _ => "see `padir vocab train --help`",
