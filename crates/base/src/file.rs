@@ -2,7 +2,8 @@
 //!
 //! An [`AtomicFile`] is written beside its destination, flushed to the disk, and renamed over it
 //! in one step; the directory is flushed too, so that the rename survives a power cut. A reader
-//! sees the old content or the new one, whatever happens to the writer.
+//! sees the old content or the new one, whatever happens to the writer. What an interrupted writer leaves
+//! beside the destination is removed, see `part.rs`.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,6 +11,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 use thiserror::Error;
+
+use crate::part::Part;
+use crate::pending::Pending;
 
 /// A file could not be written.
 #[derive(Debug, Error)]
@@ -32,6 +36,8 @@ impl FileError {
 pub struct AtomicFile {
     path: PathBuf,
     writer: BufWriter<NamedTempFile>,
+    /// Last, so that the part is gone when it is forgotten.
+    pending: Pending,
 }
 
 impl AtomicFile {
@@ -41,12 +47,9 @@ impl AtomicFile {
     /// If the directory does not exist or cannot be written to.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FileError> {
         let path = path.as_ref().to_owned();
-        let temporary = tempfile::Builder::new()
-            .prefix(".padir-")
-            .suffix(".part")
-            .tempfile_in(directory_of(&path))
-            .map_err(FileError::at(&path))?;
-        Ok(Self { path, writer: BufWriter::with_capacity(1 << 16, temporary) })
+        let part = Part::begin(directory_of(&path)).map_err(FileError::at(&path))?;
+        let Part { file, pending } = part;
+        Ok(Self { path, writer: BufWriter::with_capacity(1 << 16, file), pending })
     }
 
     /// Where the file will stand.
@@ -54,22 +57,19 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Where it stands until then: what to remove where nothing is dropped, as in a handler of signals.
-    pub fn unfinished(&self) -> &Path {
-        self.writer.get_ref().path()
-    }
-
     /// Makes the file appear at its path, replacing what stood there.
     ///
     /// # Errors
     /// If the disk is full or the rename fails; the old file is then untouched.
     pub fn commit(self) -> Result<(), FileError> {
-        let Self { path, writer } = self;
+        let Self { path, writer, pending } = self;
         let temporary = writer
             .into_inner()
             .map_err(io::IntoInnerError::into_error)
             .map_err(FileError::at(&path))?;
-        settle(temporary, &path).map_err(FileError::at(&path))
+        let settled = settle(temporary, &path).map_err(FileError::at(&path));
+        drop(pending);
+        settled
     }
 }
 

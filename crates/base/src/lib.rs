@@ -9,7 +9,7 @@
 //! counterpart for autoregression is the [`continuation::Continuer`].
 //!
 //! The rest is the floor that all crates stand on: [`TokenId`], random [`random::Stream`]s by
-//! purpose, [`file::AtomicFile`], [`hash`]es, numbers in 8 bits ([`byte`](mod@byte)) and the [`manifest::Manifest`] of a run.
+//! purpose, [`file::AtomicFile`] and what is [`pending`], [`hash`]es, numbers in 8 bits ([`byte`](mod@byte)) and the [`manifest::Manifest`] of a run.
 
 pub mod byte;
 pub mod continuation;
@@ -18,7 +18,10 @@ pub mod file;
 pub mod hash;
 pub mod manifest;
 pub mod mask;
+mod part;
+pub mod pending;
 pub mod random;
 mod token;
 
+pub use part::is_part;
 pub use token::TokenId;

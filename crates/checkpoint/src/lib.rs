@@ -53,5 +53,5 @@ pub use error::CheckpointError;
 pub use generation::GenerationConfig;
 pub use inventory::{Init, Parameter};
 pub use languages::{Language, Languages, NotALanguage};
-pub use save::{CheckpointWriter, Extras, save};
+pub use save::{CheckpointWriter, Extras, attach, save};
 pub use tensors::{TensorError, TensorFault, TensorFile, TensorWriter};

@@ -17,7 +17,7 @@ use crate::error::CheckpointError;
 use crate::generation::GenerationConfig;
 use crate::inventory::Parameter;
 use crate::quantise;
-use crate::swap::Swap;
+use crate::swap::{self, Swap};
 use crate::tensors::{TensorError, TensorFault, TensorWriter};
 
 /// Every checkpoint has these; nothing without them is replaced by one.
@@ -30,6 +30,7 @@ pub struct CheckpointWriter {
     directory: PathBuf,
     config: ModelConfig,
     swap: Swap,
+    kept: Vec<&'static str>,
 }
 
 /// What may travel with a model.
@@ -63,6 +64,20 @@ pub fn save<'a>(
     writer.commit()
 }
 
+/// Adds a file to a checkpoint that stands, or replaces it there. A process that is just replacing the checkpoint is waited for, so that
+/// the file does not get lost with the old one. Tells where it is.
+///
+/// # Errors
+/// If there is no checkpoint, if another process writes it for a minute, or if the disk is full.
+pub fn attach(
+    directory: impl AsRef<Path>,
+    name: &str,
+    content: &[u8],
+) -> Result<PathBuf, CheckpointError> {
+    let directory = directory.as_ref();
+    swap::attach(directory, &MARKS, name, content).map_err(CheckpointError::write(directory))
+}
+
 impl CheckpointWriter {
     /// Begins a checkpoint: everything but the weights.
     ///
@@ -80,7 +95,12 @@ impl CheckpointWriter {
             source: ConfigError::Problems(problems),
         })?;
         let swap = Swap::begin(directory, &MARKS).map_err(CheckpointError::write(directory))?;
-        let writer = Self { directory: directory.to_owned(), config: config.clone(), swap };
+        let writer = Self {
+            directory: directory.to_owned(),
+            config: config.clone(),
+            swap,
+            kept: Vec::new(),
+        };
         writer.file(CONFIG, config.to_json().as_bytes())?;
         let generation = extras.generation.clone().unwrap_or_default().to_json(config);
         writer.file(GENERATION, generation.as_bytes())?;
@@ -155,6 +175,14 @@ impl CheckpointWriter {
         fs::write(&path, content).map_err(CheckpointError::write(&path))
     }
 
+    /// Takes a file along from the checkpoint that is replaced, if it has one in the end: what others have put there with
+    /// [`attach`] and is as good for the new one.
+    #[must_use]
+    pub fn keeping(mut self, name: &'static str) -> Self {
+        self.kept.push(name);
+        self
+    }
+
     /// Where the checkpoint is being written. What a caller puts there, such as the state of an
     /// optimiser, becomes part of the checkpoint.
     pub fn path(&self) -> &Path {
@@ -169,6 +197,9 @@ impl CheckpointWriter {
         if !self.path().join(MODEL).is_file() {
             let directory = self.directory.clone();
             return Err(CheckpointError::NotACheckpoint { directory, file: MODEL, instead: None });
+        }
+        for name in &self.kept {
+            self.swap.keep(name).map_err(CheckpointError::write(&self.directory))?;
         }
         self.swap.commit().map_err(CheckpointError::write(&self.directory))
     }

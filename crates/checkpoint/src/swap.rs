@@ -20,6 +20,18 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use padir_base::file::write_atomically;
+use padir_base::pending::Pending;
+
+/// How long a writer waits for another one: as long as it takes to add a file.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long whoever adds a file waits: as long as it takes to write large weights.
+const GREAT_PATIENCE: Duration = Duration::from_mins(1);
+/// How often a lock is tried meanwhile.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// A directory under construction. Dropped without [`Swap::commit`] it leaves no trace.
 #[derive(Debug)]
@@ -29,6 +41,8 @@ pub(crate) struct Swap {
     old: PathBuf,
     /// Held while writing, so that no other process writes the same.
     _lock: Option<File>,
+    /// Removes it if the process is told to end.
+    pending: Option<Pending>,
     committed: bool,
 }
 
@@ -38,15 +52,20 @@ impl Swap {
     /// What stands there now is removed in the end. So it must be empty or hold all the `marks`:
     /// whoever gives a wrong path shall not lose what is there.
     pub(crate) fn begin(target: &Path, marks: &[&str]) -> io::Result<Self> {
+        Self::begin_within(target, marks, PATIENCE)
+    }
+
+    fn begin_within(target: &Path, marks: &[&str], patience: Duration) -> io::Result<Self> {
         let target = &fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
         let (part, old) = (sibling(target, "part")?, sibling(target, "old")?);
         check_replaceable(target, marks)?;
         fs::create_dir_all(parent_of(target))?;
-        fs::create_dir_all(&part)?;
-        let lock = lock_directory(&part)?;
+        let lock = acquire(&part, patience)?;
         restore(target, &old)?;
         clear(&part)?;
-        Ok(Self { target: target.clone(), part, old, _lock: lock, committed: false })
+        let doomed = part.clone();
+        let pending = Some(Pending::new(move || drop(fs::remove_dir_all(doomed))));
+        Ok(Self { target: target.clone(), part, old, _lock: lock, pending, committed: false })
     }
 
     /// Where to write.
@@ -54,9 +73,21 @@ impl Swap {
         &self.part
     }
 
+    /// Takes a file along from the directory that is replaced, if it has one that the new one lacks.
+    /// Others add files as [`attach`] does, so that none is added between this and [`Swap::commit`].
+    pub(crate) fn keep(&self, name: &str) -> io::Result<()> {
+        let (old, new) = (self.target.join(name), self.part.join(name));
+        if new.exists() || !old.is_file() {
+            return Ok(());
+        }
+        fs::copy(old, new).map(drop)
+    }
+
     /// Makes the directory appear in its place.
     pub(crate) fn commit(mut self) -> io::Result<()> {
         sync_tree(&self.part)?;
+        // From here on a signal leaves what the table says of a crash.
+        self.pending = None;
         let replaces = self.target.exists();
         if replaces {
             fs::rename(&self.target, &self.old)?;
@@ -83,6 +114,22 @@ impl Drop for Swap {
             let _ = fs::remove_dir_all(&self.part);
         }
     }
+}
+
+/// Writes a file into a directory that stands, while nobody can replace the directory; tells where it is.
+pub(crate) fn attach(
+    target: &Path,
+    marks: &[&str],
+    name: &str,
+    content: &[u8],
+) -> io::Result<PathBuf> {
+    let swap = Swap::begin_within(target, marks, GREAT_PATIENCE)?;
+    if !marks.iter().all(|mark| swap.target.join(mark).is_file()) {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "there is nothing to add a file to"));
+    }
+    let path = swap.target.join(name);
+    write_atomically(&path, content).map_err(io::Error::other)?;
+    Ok(target.join(name))
 }
 
 /// The directory to read when `target` is asked for.
@@ -146,6 +193,38 @@ fn clear(directory: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Makes the directory to write to and locks it; waits for whoever has it.
+fn acquire(part: &Path, patience: Duration) -> io::Result<Option<File>> {
+    let start = Instant::now();
+    loop {
+        fs::create_dir_all(part)?;
+        match lock_directory(part) {
+            // Whoever had it has renamed or removed it: what we have locked is no longer there.
+            Ok(Some(lock)) if !is_at(&lock, part) => {}
+            Err(error) if is_passing(&error) && start.elapsed() < patience => thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
+}
+
+/// Whether a moment later things may be different.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::NotFound)
+}
+
+#[cfg(unix)]
+fn is_at(directory: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let (ours, there) = (directory.metadata().map(identity), fs::metadata(path).map(identity));
+    ours.is_ok_and(|ours| there.is_ok_and(|there| ours == there))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// Another process that writes the same directory at the same time is an error, not a mixture.
@@ -275,6 +354,33 @@ mod tests {
         let _first = Swap::begin(&target, &["x"]).unwrap();
         let error = Swap::begin(&target, &["x"]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+    }
+
+    #[test]
+    fn a_file_that_is_added_meanwhile_is_kept() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("m");
+        write(&target, "old");
+        let swap = Swap::begin(&target, &["x"]).unwrap();
+        fs::write(swap.path().join("x"), "new").unwrap();
+        let there = target.clone();
+        let adding = thread::spawn(move || attach(&there, &["x"], "list", b"precious").unwrap());
+        // It has to wait: what it writes now would be lost.
+        thread::sleep(Duration::from_millis(50));
+        assert!(!adding.is_finished());
+        swap.commit().unwrap();
+        assert_eq!(adding.join().unwrap(), target.join("list"));
+        assert_eq!(content(&target), "new");
+        for kept in [true, false] {
+            let swap = Swap::begin(&target, &["x"]).unwrap();
+            fs::write(swap.path().join("x"), "newest").unwrap();
+            if kept {
+                swap.keep("list").unwrap();
+            }
+            swap.commit().unwrap();
+            assert_eq!(target.join("list").exists(), kept);
+        }
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "no litter");
     }
 
     #[test]

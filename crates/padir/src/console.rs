@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::hint::Hint;
+use crate::interrupt::{self, Interrupted};
 
 /// Options every command understands.
 #[derive(clap::Args)]
@@ -136,19 +137,33 @@ impl Console {
         if is_quiet_end(error) {
             return ExitCode::SUCCESS;
         }
+        let code = interrupt::exit_code().map_or(ExitCode::FAILURE, ExitCode::from);
+        if error.is::<Interrupted>() {
+            return code;
+        }
         let mut stderr = io::stderr().lock();
         let hint = error.downcast_ref::<Hint>();
-        let facts: Vec<String> = error
-            .chain()
-            .map(ToString::to_string)
-            .filter(|fact| hint.is_none_or(|h| h.text() != fact))
-            .collect();
+        let facts = facts(error, hint);
         let _ = writeln!(stderr, "error: {}", facts.join(": "));
         if let Some(hint) = hint {
             let _ = writeln!(stderr, "hint: {hint}");
         }
-        ExitCode::FAILURE
+        code
     }
+}
+
+/// What happened, from the whole to its cause, without the hint. What a fact repeats of those before it is left out: some errors
+/// tell their cause themselves.
+fn facts(error: &anyhow::Error, hint: Option<&Hint>) -> Vec<String> {
+    let mut facts: Vec<String> = Vec::new();
+    for fact in error.chain().map(ToString::to_string) {
+        let is_hint = hint.is_some_and(|hint| hint.text() == fact);
+        let is_told = facts.iter().any(|told| told.ends_with(&fact));
+        if !is_hint && !is_told {
+            facts.push(fact);
+        }
+    }
+    facts
 }
 
 /// Whether all that happened is that nobody reads stdout any more.
@@ -163,4 +178,40 @@ fn is_closed_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
         cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind)
     };
     kind == Some(io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hint::WithHint;
+
+    #[test]
+    fn facts_are_told_once() {
+        let full = || io::Error::other("the disk is full");
+        let cases = [
+            (
+                "a chain",
+                anyhow::Error::new(full()).context("cannot write a"),
+                "cannot write a: the disk is full",
+            ),
+            (
+                "twice the same",
+                anyhow::Error::new(full()).context("cannot write a").context("cannot write a"),
+                "cannot write a: the disk is full",
+            ),
+            (
+                "a fact that tells its cause",
+                anyhow::Error::new(full()).context("cannot write a: the disk is full"),
+                "cannot write a: the disk is full",
+            ),
+            (
+                "a hint in between",
+                Err::<(), _>(full()).hint("make room").unwrap_err().context("cannot write a"),
+                "cannot write a: the disk is full",
+            ),
+        ];
+        for (case, error, expected) in cases {
+            assert_eq!(facts(&error, error.downcast_ref::<Hint>()).join(": "), expected, "{case}");
+        }
+    }
 }

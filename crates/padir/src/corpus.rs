@@ -16,6 +16,7 @@ use padir_text::writer::{Destination, Form, PairWriter, WriteError};
 
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// Which corpora to read. Several are read one after the other.
 #[derive(clap::Args)]
@@ -206,9 +207,23 @@ pub(crate) struct OutputArgs {
     /// its file names.
     #[arg(long, value_name = "SRC,TGT")]
     out_langs: Option<Languages>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 impl OutputArgs {
+    /// Refuses outputs that would overwrite a corpus that is read, each other, or what exists.
+    pub(crate) fn check(&self, corpora: &[Corpus]) -> Result<()> {
+        let inputs = corpora.iter().flat_map(Corpus::files).map(Origin::path);
+        Places::default().reads(inputs).writes(&self.output).check(self.force)
+    }
+
+    /// Whether existing files may be replaced.
+    pub(crate) fn force(&self) -> Force {
+        self.force
+    }
+
     /// The files named.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.output
@@ -256,8 +271,10 @@ pub(crate) fn for_each_pair(
 ) -> Result<(u64, u64)> {
     let bar = console.progress("pairs", 0);
     let (mut read, mut skipped) = (0, 0);
+    let mut empty = Vec::new();
     let mut pair = Pair::default();
     for corpus in corpora {
+        let before = read + skipped;
         let mut pairs = open(corpus, reading)?;
         while pairs.read(&mut pair).map_err(explain)? {
             visit(&pair)?;
@@ -268,9 +285,35 @@ pub(crate) fn for_each_pair(
         }
         note_skipped(console, corpus, pairs.skipped());
         skipped += pairs.skipped().total();
+        if read + skipped == before {
+            empty.push(corpus);
+        }
     }
     bar.finish_and_clear();
+    // If all are empty, that is for the command to say.
+    for corpus in empty.into_iter().filter(|_| read + skipped > 0) {
+        console.note(format!("note: {corpus} is empty"));
+    }
     Ok((read, skipped))
+}
+
+/// Refuses corpora without a pair, for commands that can do nothing with them.
+pub(crate) fn require_pairs(corpora: &[Corpus], pairs: u64) -> Result<()> {
+    ensure!(pairs > 0, all_empty(corpora));
+    Ok(())
+}
+
+/// Says that there is no pair, for commands that work without one.
+pub(crate) fn note_empty(console: &Console, corpora: &[Corpus], pairs: u64) {
+    if pairs == 0 {
+        console.note(format!("note: {}", all_empty(corpora)));
+    }
+}
+
+fn all_empty(corpora: &[Corpus]) -> String {
+    let names: Vec<String> = corpora.iter().map(ToString::to_string).collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {verb} empty", names.join(", "))
 }
 
 /// Says what was left out of a corpus, if anything.

@@ -1,5 +1,6 @@
 //! Plain text, line by line, for commands that read sentences and not pairs.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -25,13 +26,20 @@ pub(crate) struct TextFiles {
     pub(crate) max_line: usize,
 }
 
+impl fmt::Display for TextFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.files.iter().map(|file| input::display_name(file)).collect();
+        f.write_str(&names.join(" + "))
+    }
+}
+
 impl TextFiles {
     /// Calls back with every line of every file.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(&str) -> Result<()>) -> Result<()> {
         self.files.iter().try_for_each(|file| for_each_line(file, self.max_line, &mut visit))
     }
 
-    /// Works on lines in parallel and writes the results in their order.
+    /// Works on lines in parallel and writes the results in their order. Those of a pipe are written before more is waited for.
     pub(crate) fn map_into<T: Send>(
         &self,
         out: &mut impl Write,
@@ -41,10 +49,16 @@ impl TextFiles {
         let mut chunk = Chunk::default();
         for file in &self.files {
             let mut number = 0;
-            for_each_line(file, self.max_line, &mut |line| {
-                number += 1;
-                chunk.push(line, number);
-                if chunk.is_full() { chunk.flush(file, out, &work, &write) } else { Ok(()) }
+            read_lines(file, self.max_line, &mut |arrival| match arrival {
+                Arrival::Line(line) => {
+                    number += 1;
+                    chunk.push(line, number);
+                    if chunk.is_full() { chunk.flush(file, out, &work, &write) } else { Ok(()) }
+                }
+                Arrival::Pause => {
+                    chunk.flush(file, out, &work, &write)?;
+                    Ok(out.flush()?)
+                }
             })?;
             chunk.flush(file, out, &work, &write)?;
         }
@@ -92,24 +106,47 @@ impl Chunk {
     }
 }
 
+/// What comes of a file.
+enum Arrival<'a> {
+    Line(&'a str),
+    /// The next line is not there yet. Of a regular file there is no word of that: nobody waits for what is read of it.
+    Pause,
+}
+
 /// Calls back with every line of a file.
 pub(crate) fn for_each_line(
     file: &Path,
     limit: usize,
     visit: &mut impl FnMut(&str) -> Result<()>,
 ) -> Result<()> {
+    read_lines(file, limit, &mut |arrival| match arrival {
+        Arrival::Line(line) => visit(line),
+        Arrival::Pause => Ok(()),
+    })
+}
+
+/// Calls back with every line of a file, and before it waits for one.
+fn read_lines(
+    file: &Path,
+    limit: usize,
+    visit: &mut impl FnMut(Arrival<'_>) -> Result<()>,
+) -> Result<()> {
     let name = input::display_name(file);
+    let is_regular = file.is_file();
     let mut lines = Lines::new(input::open(file)?, limit);
     loop {
         let number = lines.number() + 1;
         let line = lines.next_line().with_context(|| format!("cannot read {name}"))?;
         match line {
             None => return Ok(()),
-            Some(Ok(line)) => visit(line)?,
+            Some(Ok(line)) => visit(Arrival::Line(line))?,
             Some(Err(defect)) => {
                 return Err(anyhow::anyhow!("{name}, line {number}: {defect}"))
                     .hint("lines must be UTF-8 without NUL and at most --max-line bytes long");
             }
+        }
+        if !is_regular && !lines.has_next() {
+            visit(Arrival::Pause)?;
         }
     }
 }

@@ -1,11 +1,14 @@
 //! The `padir` binary: parse, then one `match`.
 
+mod arguments;
 mod commands;
 mod console;
 mod corpus;
 mod hint;
+mod interrupt;
 mod lines;
-mod path;
+mod memory;
+mod places;
 
 use std::process::ExitCode;
 
@@ -27,9 +30,9 @@ struct Cli {
 
 fn main() -> ExitCode {
     report_unexpected_panics_only();
-    let cli = Cli::parse();
+    let cli = arguments::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let console = Console::new(&cli.console);
-    if let Err(error) = console.start_threads() {
+    if let Err(error) = interrupt::listen().and_then(|()| console.start_threads()) {
         return console.fail(&error);
     }
     match cli.command.run(&console) {

@@ -255,8 +255,13 @@ fn an_empty_corpus_is_no_error() {
     desk.put("a.tsv", "");
     let text = desk.good("inspect a.tsv");
     assert!(text.contains("pairs"), "{text}");
-    desk.good("convert a.tsv -o b.parquet");
+    let converted = desk.run("convert a.tsv -o b.parquet");
+    assert!(stderr(&converted).contains("note: a.tsv is empty"), "{}", stderr(&converted));
     desk.good("inspect b.parquet --json");
+    let message = desk.bad("split a.tsv --dev 5 --out-dir d");
+    assert_eq!(message, "error: a.tsv is empty\n");
+    let message = desk.bad("imagine a.tsv --sentences 5");
+    assert!(message.contains("error: a.tsv is empty"), "{message}");
 }
 
 /// What is piped through leaves no trace in memory.
@@ -334,4 +339,89 @@ fn what_cannot_be_imagined_is_explained() {
         assert!(message.contains(expected), "{arguments}: {message}");
     }
     assert!(!desk.path().join("x.txt").exists(), "nothing is left of what failed");
+}
+
+/// What is read stays, and so does what exists, until the user says otherwise.
+#[test]
+fn nothing_is_overwritten_unasked() {
+    let desk = Desk::new();
+    desk.good("make everyday --pairs 40 -o a.en -o a.de");
+    let (source, target) = (desk.get("a.en"), desk.get("a.de"));
+    fs::hard_link(desk.path().join("a.en"), desk.path().join("hard.en")).unwrap();
+    let cases = [
+        ("convert a.en a.de -o x -o x", "x is named twice as an output"),
+        ("convert a.en a.de -o x -o ./x", "./x is named twice as an output"),
+        ("filter a.en a.de -o a.en -o z", "a.en is both read and written"),
+        ("filter a.en a.de -o hard.en -o z", "hard.en is both read and written"),
+        ("filter a.en a.de --exclude x.tsv -o x.tsv", "x.tsv is both read and written"),
+        ("imagine a.en --sentences 5 -o a.en", "a.en is both read and written"),
+        ("make clock --pairs 5 -o x -o x", "x is named twice as an output"),
+    ];
+    for (arguments, expected) in cases {
+        for force in ["", " --force"] {
+            let message = desk.bad(&format!("{arguments}{force}"));
+            assert!(message.contains(expected), "{arguments}{force}: {message}");
+        }
+    }
+    let twice = [
+        "convert a.en a.de -o b.tsv",
+        "filter a.en a.de --max-words 9 -o c.en -o c.de",
+        "imagine a.en --sentences 5 --order 2 --least 1 -o d.en",
+        "split a.en a.de --dev 5 --test 5 --out-dir e",
+        "make clock --train 9 --dev 2 --test 2 --out-dir .",
+        "make clock --pairs 9 -o f.tsv",
+    ];
+    for arguments in twice {
+        desk.good(arguments);
+        let message = desk.bad(arguments);
+        assert!(message.contains("exist"), "{arguments}: {message}");
+        assert!(message.contains("hint: --force replaces "), "{arguments}: {message}");
+        desk.good(&format!("{arguments} --force"));
+    }
+    assert_eq!((desk.get("a.en"), desk.get("a.de")), (source, target));
+    let message = desk.bad("split e/train.en e/train.de --dev 5 --out-dir e --force");
+    assert!(message.contains("e/train.en is both read and written"), "{message}");
+}
+
+/// Whatever ends a command, what is half-written does not stay for ever.
+#[cfg(unix)]
+#[test]
+fn what_is_half_written_goes_with_the_process_or_with_the_next() {
+    let desk = Desk::new();
+    desk.good("make everyday --pairs 200 -o a.en -o a.de");
+    fs::create_dir(desk.path().join("out")).unwrap();
+    let parts = || {
+        let names = fs::read_dir(desk.path().join("out")).unwrap();
+        names.filter(|entry| entry.as_ref().unwrap().file_name() != "other.tsv").count()
+    };
+    // The end of its input never comes.
+    let begin = |signal: &str| {
+        let mut command = desk.command("convert - -o out/a.en -o out/a.de");
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"one\teins\n").unwrap();
+        let start = std::time::Instant::now();
+        while parts() < 2 {
+            assert!(start.elapsed().as_secs() < 60, "it writes nothing");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        child.wait().unwrap()
+    };
+    // Whoever started us in the background may have some ignored, and then so have commands.
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        if ignored >> (code - 129) & 1 == 1 {
+            continue;
+        }
+        assert_eq!(begin(signal).code(), Some(code), "{signal}");
+        assert_eq!(parts(), 0, "{signal}");
+    }
+    begin("-KILL");
+    assert_eq!(parts(), 2, "nobody could have removed them");
+    desk.good("convert a.en a.de -o out/other.tsv");
+    assert_eq!(parts(), 0, "abandoned parts");
 }

@@ -277,7 +277,7 @@ fn bad_input_is_refused_and_leaves_nothing() {
         ("no vocabulary", &["ok.tsv"], "no.model", "set", "no.model"),
         ("a vocabulary of text", &["ok.tsv"], "text.model", "set", "text.model"),
         ("other ids", &["ok.tsv"], "other.model", "set", "padding, end, unknown and beginning"),
-        ("a full directory", &["ok.tsv"], "vocab.model", "taken", "taken: already exists\nhint: "),
+        ("a full directory", &["ok.tsv"], "vocab.model", "taken", "taken exists\nhint: --force "),
         ("no parent", &["ok.tsv"], "vocab.model", "no/set", "no/set: cannot be written"),
     ];
     for (name, corpus, vocabulary, output, expected) in cases {
@@ -287,6 +287,9 @@ fn bad_input_is_refused_and_leaves_nothing() {
         assert!(message.starts_with("error: "), "{name}: {message}");
         assert_eq!(desk.names(), names, "{name} left something");
     }
+    let force = ["encode", "ok.tsv", "--vocab", "vocab.model", "-o", "taken", "--force"];
+    let message = desk.failure(&force);
+    assert!(message.contains("taken: holds notes.txt, which is no part of a set"), "{message}");
     assert_eq!(fs::read_dir(desk.path("taken")).unwrap().count(), 1);
 }
 
@@ -294,7 +297,10 @@ fn bad_input_is_refused_and_leaves_nothing() {
 fn foreign_directories_and_vocabularies_are_refused() {
     let desk = Desk::new();
     desk.write("a.tsv", "a\tb\n");
-    desk.json(&["encode", "a.tsv", "--vocab", "vocab.model", "-o", "set"]);
+    let encode = ["encode", "a.tsv", "--vocab", "vocab.model", "-o", "set"];
+    desk.json(&encode);
+    assert!(desk.failure(&encode).contains("set exists\nhint: --force replaces it"));
+    desk.json(&[&encode[..], &["--force"]].concat());
     letters(["<pad>", "</s>", "<unk>", "<bos>"]).save_model(desk.path("other.model")).unwrap();
     let message = desk.failure(&["shards", "set", "--vocab", "other.model"]);
     assert!(message.contains("set: encoded with vocabulary "), "{message}");

@@ -109,8 +109,11 @@ fn samples_go_out_and_come_back_as_a_fit() {
         assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
         let fit = json(
             directory.path(),
-            &["fit", file, "--model", "m.toml", "--k", "2", "--out", "p.csv"],
+            &["fit", file, "--model", "m.toml", "--k", "2", "--out", "p.csv", "--force"],
         );
+        let itself = padir(directory.path(), &["fit", file, "--n", "4", "--out", file, "--force"]);
+        let message = String::from_utf8_lossy(&itself.stderr);
+        assert!(message.contains("is both read and written"), "{message}");
         assert_eq!(fit["verdict"], "found");
         let truth = [0.3, -0.2, 0.1, 0.0, 0.5, -0.4, 0.2];
         for (row, truth) in fit["parameters"].as_array().unwrap().iter().zip(truth) {

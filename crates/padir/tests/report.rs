@@ -216,13 +216,15 @@ fn a_recipe_becomes_a_page() {
     // The settings of dev have one number of steps, so that nothing else has to tell curves apart.
     let curves = fs::read_to_string(home.join("docs/page/out-steps.csv")).unwrap();
     assert!(curves.contains("\"padir, lengths 2\",3,"), "{curves}");
-    succeed(home, &["report", "out", "--output", "docs/page.md"]);
+    let again_and_again = fail(home, &["report", "out", "--output", "docs/page.md"]);
+    assert!(again_and_again.contains("error: docs/page.md, "), "{again_and_again}");
+    succeed(home, &["report", "out", "--output", "docs/page.md", "--force"]);
     let made_again = fs::read_to_string(home.join("docs/page.md")).unwrap();
     assert_eq!(made_again, page, "by the command that it names");
     // What is kept has no texts and no weights, and is enough for the same page.
-    succeed(home, &["report", "out", "--output", "docs/page.md", "--keep", "kept"]);
+    succeed(home, &["report", "out", "--output", "docs/page.md", "--keep", "kept", "--force"]);
     assert!(!home.join("kept/out/teacher/best").exists() && !home.join("kept/out/vocab").exists());
-    succeed(home, &["report", "kept/out", "--output", "docs/page.md"]);
+    succeed(home, &["report", "kept/out", "--output", "docs/page.md", "--force"]);
     let kept = fs::read_to_string(home.join("docs/page.md")).unwrap();
     assert_eq!(kept.replace("kept/out", "out"), page, "of what was kept");
     let manifest = fs::read_to_string(home.join("kept/out/teacher/manifest.json")).unwrap();

@@ -98,7 +98,9 @@ ar,300,300000,30,29
 \"deep/padir, long\",200,200000,20,20.25
 ";
     assert_eq!(numbers, expected);
-    assert!(padir(home.path(), &["--plot", "out.png"]).status.success());
+    let taken = padir(home.path(), &["--plot", "out.png"]);
+    assert!(text(&taken.stderr).contains("error: out.csv exists"), "{}", text(&taken.stderr));
+    assert!(padir(home.path(), &["--plot", "out.png", "--force"]).status.success());
     assert!(fs::read(home.path().join("out.png")).unwrap().starts_with(b"\x89PNG"));
 }
 

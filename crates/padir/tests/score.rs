@@ -265,3 +265,44 @@ fn published_scores_to_four_decimals() {
     println!("{checked} scores agree");
     assert!(checked >= 21);
 }
+
+/// A script written for sacrebleu says the same here.
+#[test]
+fn habits_of_sacrebleu_work() {
+    let directory = files(&[
+        ("ref.zh", "我们都是好朋友。\n今天天气很好。\n".as_bytes()),
+        ("ref2.zh", "大家都是好朋友。\n今天天气不错。\n".as_bytes()),
+        ("out.zh", "我们都是朋友。\n今天天气很好。\n".as_bytes()),
+    ]);
+    let same = |typed: &[&str], usual: &[&str]| {
+        let (typed, usual) = (succeed(directory.path(), typed), succeed(directory.path(), usual));
+        assert_eq!(typed, usual);
+    };
+    let usual = ["ref.zh", "out.zh", "--tokenize", "zh", "--lowercase", "--metrics", "bleu,chrf"];
+    same(&["ref.zh", "-i", "out.zh", "-tok", "zh", "-lc", "-m", "bleu", "chrf"], &usual);
+    same(&["ref.zh", "-i", "out.zh", "-l", "en-zh", "-lc", "-m", "bleu", "chrf"], &usual);
+    let two = ["ref.zh", "out.zh", "--ref", "ref2.zh", "--tokenize", "zh"];
+    same(&["ref.zh", "ref2.zh", "-tok", "zh", "-i", "out.zh"], &two);
+    let japanese = fail(directory.path(), &["ref.zh", "out.zh", "-l", "en-ja"]);
+    assert!(japanese.contains("MeCab") && japanese.contains("hint: --tokenize char"), "{japanese}");
+}
+
+#[test]
+fn a_tokeniser_that_does_not_fit_the_script_is_named() {
+    let directory = files(&[
+        ("zh", "我们都是好朋友。\n".as_bytes()),
+        ("de", "Wir sind alle gute Freunde.\n".as_bytes()),
+    ]);
+    let notes = |arguments: &[&str]| text(&padir(directory.path(), arguments).stderr);
+    let note = "note: zh: 100 % of the letters are of a script without spaces between words";
+    assert!(notes(&["zh", "zh"]).contains(note), "{}", notes(&["zh", "zh"]));
+    assert!(notes(&["de", "de", "--tokenize", "zh"]).contains("there is no Chinese character"));
+    for fitting in [
+        &["zh", "zh", "--tokenize", "zh"][..],
+        &["zh", "zh", "--tokenize", "char"],
+        &["zh", "zh", "--metrics", "chrf"],
+        &["de", "de"],
+    ] {
+        assert_eq!(notes(fitting), "", "{fitting:?}");
+    }
+}

@@ -116,6 +116,55 @@ fn import_keeps_a_vocabulary_in_order() {
 }
 
 #[test]
+fn vocabularies_are_not_replaced_unasked() {
+    let directory = workshop();
+    let train = ["vocab", "train", "text", "--size", "100", "--output", "vocab"];
+    let import = ["vocab", "import", "vocab/spiece.model", "--output", "again"];
+    let export = ["vocab", "export", "--vocab", "vocab", "--to", "table", "--output", "table"];
+    for command in [&import[..], &export] {
+        stdout(&padir(directory.path(), command, b""));
+    }
+    let before = fs::read(directory.path().join("vocab/spiece.model")).unwrap();
+    for command in [&train[..], &import, &export] {
+        let message = stderr(&padir(directory.path(), command, b""));
+        assert!(message.contains("exist"), "{command:?}: {message}");
+        assert!(message.contains("hint: --force replaces "), "{command:?}: {message}");
+    }
+    assert!(fs::read(directory.path().join("vocab/spiece.model")).unwrap() == before);
+    for command in [&train[..], &import, &export] {
+        stdout(&padir(directory.path(), &[command, &["--force"]].concat(), b""));
+    }
+    assert!(fs::read(directory.path().join("vocab/spiece.model")).unwrap() != before);
+    for command in [
+        ["vocab", "import", "vocab", "--output", "vocab"],
+        ["vocab", "import", "vocab/tokenizer.json", "--output", "vocab/../vocab"],
+    ] {
+        let message = stderr(&padir(directory.path(), &[&command[..], &["--force"]].concat(), b""));
+        assert!(message.contains("is both read and written"), "{command:?}: {message}");
+    }
+}
+
+#[test]
+fn a_vocabulary_has_one_hash_in_both_of_its_files() {
+    let directory = workshop();
+    let hash = |path: &str| {
+        let arguments = ["vocab", "inspect", "--vocab", path, "--json"];
+        let report = stdout(&padir(directory.path(), &arguments, b""));
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        report["hash"].as_str().unwrap().to_owned()
+    };
+    let model = hash("vocab/spiece.model");
+    assert_eq!(model, hash("vocab/tokenizer.json"));
+    assert_eq!(model, hash("vocab"));
+    for (size, sentinels) in [("110", "100"), ("120", "9")] {
+        let train = ["vocab", "train", "text", "--coverage", "1", "--output", "other", "--force"];
+        let other = ["--size", size, "--sentinels", sentinels];
+        stdout(&padir(directory.path(), &[&train[..], &other].concat(), b""));
+        assert_ne!(model, hash("other"), "{size} pieces, {sentinels} sentinels");
+    }
+}
+
+#[test]
 fn too_much_text_is_sampled_and_said() {
     let directory = workshop();
     let arguments = [
@@ -173,7 +222,8 @@ fn bad_input_is_named() {
             b"",
             "8 pieces cannot hold 4 reserved ids",
         ),
-        ("no text", &["train", "nothing", "--output", "v"], b"", "there is no text"),
+        ("no text", &["train", "nothing", "--output", "v"], b"", "nothing is empty"),
+        ("blank text", &["train", "--output", "v"], b" \n\n", "there is no text"),
     ];
     for (name, arguments, input, expected) in cases {
         let all: Vec<&str> = std::iter::once("vocab").chain(arguments.iter().copied()).collect();
@@ -181,6 +231,30 @@ fn bad_input_is_named() {
         assert!(message.starts_with("error: ") && message.contains(expected), "{name}: {message}");
     }
     assert!(!path.join("v").exists(), "a failed training leaves nothing behind");
+}
+
+/// A co-process: it sends a line and waits for the answer before it sends the next.
+#[test]
+fn a_line_is_encoded_before_the_next_one_comes() {
+    use std::io::{BufRead, BufReader};
+    let directory = workshop();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_padir"))
+        .args(["vocab", "encode", "--vocab", "vocab"])
+        .current_dir(directory.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (send, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || BufReader::new(output).lines().try_for_each(|line| send.send(line)));
+    for text in ["the", "the houses stand in street 12", "die"] {
+        writeln!(input, "{text}").unwrap();
+        let answer = lines.recv_timeout(std::time::Duration::from_mins(1));
+        assert!(answer.is_ok(), "no answer to {text:?}");
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

@@ -81,6 +81,15 @@ pub(crate) struct Fitted<'a> {
 }
 
 impl Fitted<'_> {
+    /// The axis with the range it was fitted to.
+    pub(crate) fn fixed(&self) -> Axis {
+        let value = |place: f64| match self.axis.scale {
+            Scale::Linear => place,
+            Scale::Log => 10_f64.powf(place),
+        };
+        self.axis.clone().range(value(self.low), value(self.high))
+    }
+
     /// Where a value stands, 0 to 1.
     pub(crate) fn at(&self, value: f64) -> f64 {
         (self.axis.place(value) - self.low) / (self.high - self.low)

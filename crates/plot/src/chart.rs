@@ -103,6 +103,36 @@ impl Panel {
         self
     }
 
+    /// The same series in panels of at most `most`, all with the same range of values.
+    fn divide(self, most: usize) -> Vec<Self> {
+        let parts = self.series.len().div_ceil(most);
+        if parts < 2 {
+            return vec![self];
+        }
+        let (x, y) = {
+            let (x, y) = self.fit();
+            (x.fixed(), y.fixed())
+        };
+        let size = self.series.len().div_ceil(parts);
+        let part = |series: &[Series]| Self {
+            x: x.clone(),
+            y: y.clone(),
+            series: series.to_vec(),
+            ..self.clone()
+        };
+        self.series.chunks(size).map(part).collect()
+    }
+
+    /// The axes, fitted to all series.
+    fn fit(&self) -> (Fitted<'_>, Fitted<'_>) {
+        let all = || self.series.iter().flat_map(|s| &s.points);
+        let bars = self.series.iter().any(|s| matches!(s.style, Style::Bars(..)));
+        let x_values = all().flat_map(|p| if bars { [p.0 - 0.6, p.0 + 0.6] } else { [p.0, p.0] });
+        let y_values = all().flat_map(|p| [p.1 - p.2, p.1, p.1 + p.2]);
+        let floor = bars.then_some(0.0);
+        (self.x.fit(x_values), self.y.fit(y_values.chain(floor)))
+    }
+
     /// With another series. Series without a name are left out of the legend.
     #[must_use]
     pub fn with(mut self, series: Series) -> Self {
@@ -111,11 +141,18 @@ impl Panel {
     }
 }
 
-/// Panels side by side.
+/// Panels side by side, or below each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
-    panels: Vec<Panel>,
+    /// From top to bottom.
+    rows: Vec<Vec<Panel>>,
 }
+
+/// As many series can be told apart in a panel; there are as many colours.
+const MOST_SERIES: usize = 8;
+
+/// How lines of the same colour are told apart, should there be more of them in a panel.
+const DASHES: [&[f64]; 4] = [&[], &[7.0, 2.5], &[1.5, 2.0], &[7.0, 2.0, 1.5, 2.0]];
 
 const PANEL: (f64, f64) = (270.0, 200.0);
 const MARGIN: Margin = Margin { left: 62.0, right: 14.0, top: 26.0, bottom: 42.0 };
@@ -138,19 +175,33 @@ impl Figure {
     /// With another panel on the right.
     #[must_use]
     pub fn panel(mut self, panel: Panel) -> Self {
-        self.panels.push(panel);
+        match self.rows.last_mut() {
+            Some(row) => row.push(panel),
+            None => self.rows.push(vec![panel]),
+        }
         self
+    }
+
+    /// One panel; or, if it has more series than can be told apart, several below each other, on the same axes and with as
+    /// many series each.
+    pub fn divided(panel: Panel) -> Self {
+        Self { rows: panel.divide(MOST_SERIES).into_iter().map(|panel| vec![panel]).collect() }
     }
 
     /// Lays everything out.
     pub fn draw(&self) -> Scene {
-        let widths: Vec<f64> = self.panels.iter().map(outer_width).collect();
+        let widths = self.rows.iter().map(|row| row.iter().map(outer_width).sum::<f64>());
         let height = MARGIN.top + PANEL.1 + MARGIN.bottom;
-        let mut scene = Scene::new(widths.iter().sum::<f64>().max(1.0), height);
-        let mut left = 0.0;
-        for (panel, width) in self.panels.iter().zip(widths) {
-            draw_panel(&mut scene, panel, left + MARGIN.left);
-            left += width;
+        let rows = self.rows.len().max(1) as f64;
+        let mut scene = Scene::new(widths.fold(1.0, f64::max), height * rows);
+        for (number, row) in self.rows.iter().enumerate() {
+            let first = scene.items.len();
+            let mut left = 0.0;
+            for panel in row {
+                draw_panel(&mut scene, panel, left + MARGIN.left);
+                left += outer_width(panel);
+            }
+            scene.lower(first, height * number as f64);
         }
         scene
     }
@@ -175,21 +226,23 @@ impl Frame<'_> {
 }
 
 fn draw_panel(scene: &mut Scene, panel: &Panel, left: f64) {
-    let all = || panel.series.iter().flat_map(|s| &s.points);
-    let bars = panel.series.iter().any(|s| matches!(s.style, Style::Bars(..)));
-    let x_values = all().flat_map(|p| if bars { [p.0 - 0.6, p.0 + 0.6] } else { [p.0, p.0] });
-    let y_values = all().flat_map(|p| [p.1 - p.2, p.1, p.1 + p.2]);
-    let floor = bars.then_some(0.0);
-    let frame = Frame { left, x: panel.x.fit(x_values), y: panel.y.fit(y_values.chain(floor)) };
+    let (x, y) = panel.fit();
+    let frame = Frame { left, x, y };
     draw_axes(scene, panel, &frame);
     for (index, series) in panel.series.iter().enumerate() {
-        draw_series(scene, panel, &frame, series, color_of(series, index));
+        draw_series(scene, panel, &frame, series, &stroke_of(series, index));
     }
     draw_legend(scene, panel, left);
 }
 
-fn color_of(series: &Series, index: usize) -> Color {
-    series.color.unwrap_or_else(|| Color::of(index))
+/// Colour and dashes of a series: no two in a panel have both in common, up to four times eight.
+fn stroke_of(series: &Series, index: usize) -> Stroke {
+    let color = series.color.unwrap_or_else(|| Color::of(index));
+    let dash = match series.style {
+        Style::Dashed => &[4.0, 3.5],
+        _ => DASHES[index / MOST_SERIES % DASHES.len()],
+    };
+    Stroke { color, width: 1.5, dash: dash.to_vec() }
 }
 
 fn solid(color: Color, width: f64) -> Stroke {
@@ -230,7 +283,14 @@ fn draw_axes(scene: &mut Scene, panel: &Panel, frame: &Frame<'_>) {
     scene.text((left, top - 10.0), TEXT + 1.0, Anchor::Start, true, Color::INK, &panel.title);
 }
 
-fn draw_series(scene: &mut Scene, panel: &Panel, frame: &Frame<'_>, series: &Series, color: Color) {
+fn draw_series(
+    scene: &mut Scene,
+    panel: &Panel,
+    frame: &Frame<'_>,
+    series: &Series,
+    stroke: &Stroke,
+) {
+    let color = stroke.color;
     let shown: Vec<(f64, f64, f64)> = series
         .points
         .iter()
@@ -239,10 +299,9 @@ fn draw_series(scene: &mut Scene, panel: &Panel, frame: &Frame<'_>, series: &Ser
         .collect();
     match series.style {
         Style::Line | Style::Dashed => {
-            let dash = if series.style == Style::Dashed { vec![4.0, 3.5] } else { Vec::new() };
             let points: Vec<_> = shown.iter().map(|p| frame.at(p.0, p.1)).collect();
             for part in clip(&points, frame.left) {
-                scene.line(part, Stroke { color, width: 1.5, dash: dash.clone() });
+                scene.line(part, stroke.clone());
             }
         }
         Style::Points => shown.iter().for_each(|&p| draw_point(scene, panel, frame, p, color)),
@@ -350,13 +409,11 @@ fn draw_legend(scene: &mut Scene, panel: &Panel, left: f64) {
     }
     for (row, (index, series)) in named(panel).enumerate() {
         let line = y + 9.0 + 12.0 * row as f64;
-        let color = color_of(series, index);
+        let stroke = stroke_of(series, index);
+        let color = stroke.color;
         let (a, b) = ((x + 4.0, line), (x + 20.0, line));
         match series.style {
-            Style::Line => scene.line(vec![a, b], solid(color, 1.5)),
-            Style::Dashed => {
-                scene.line(vec![a, b], Stroke { color, width: 1.5, dash: vec![4.0, 3.5] });
-            }
+            Style::Line | Style::Dashed => scene.line(vec![a, b], stroke),
             Style::Points => scene.items.push(Item::Circle {
                 center: (x + 12.0, line),
                 radius: 2.5,
@@ -385,6 +442,38 @@ mod tests {
         let flat: Vec<(f64, f64)> = parts.into_iter().flatten().collect();
         assert!(flat.iter().all(|p| p.1 <= bottom + 1e-6), "{flat:?}");
         assert!(flat.contains(&(75.0, bottom)));
+    }
+
+    fn lines(count: usize) -> Panel {
+        let line = |i: usize| Series::line(format!("s{i}"), [(0.0, 0.0), (1.0, i as f64)]);
+        (0..count).map(line).fold(Panel::new(Axis::linear("x"), Axis::log("y")), Panel::with)
+    }
+
+    #[test]
+    fn no_two_series_of_a_panel_look_alike() {
+        let panel = lines(32);
+        let looks: Vec<Stroke> =
+            panel.series.iter().enumerate().map(|(i, s)| stroke_of(s, i)).collect();
+        for (i, look) in looks.iter().enumerate() {
+            assert!(!looks[..i].contains(look), "series {i}");
+        }
+    }
+
+    #[test]
+    fn many_series_are_divided_among_panels_with_the_same_axes() {
+        for (count, expected) in [(0, &[0][..]), (8, &[8]), (9, &[5, 4]), (23, &[8, 8, 7])] {
+            let figure = Figure::divided(lines(count));
+            let sizes: Vec<usize> = figure.rows.iter().map(|row| row[0].series.len()).collect();
+            assert_eq!(sizes, expected, "{count} series");
+            let scene = figure.draw();
+            assert!((scene.height / sizes.len() as f64 - 268.0).abs() < 1e-9, "{count} series");
+        }
+        let whole = lines(23);
+        let ticks = |panel: &Panel| panel.fit().1.ticks();
+        for part in whole.clone().divide(MOST_SERIES) {
+            assert_eq!(ticks(&part), ticks(&whole));
+            assert!((part.fit().1.at(7.0) - whole.fit().1.at(7.0)).abs() < 1e-9);
+        }
     }
 
     #[test]

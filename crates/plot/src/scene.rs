@@ -88,6 +88,24 @@ pub(crate) enum Segment {
     Close,
 }
 
+impl Segment {
+    fn lower(&mut self, by: f64) {
+        match self {
+            Self::Move(_, y) | Self::Line(_, y) => *y += by,
+            Self::Quad(_, y1, _, y) => {
+                *y1 += by;
+                *y += by;
+            }
+            Self::Cubic(_, y1, _, y2, _, y) => {
+                *y1 += by;
+                *y2 += by;
+                *y += by;
+            }
+            Self::Close => {}
+        }
+    }
+}
+
 /// One thing in a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
@@ -132,6 +150,21 @@ impl Scene {
     pub fn described(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
+    }
+
+    /// Moves the items from the `first` on down.
+    pub(crate) fn lower(&mut self, first: usize, by: f64) {
+        for item in &mut self.items[first..] {
+            match item {
+                Item::Line { points, .. } | Item::Fill { points, .. } => {
+                    points.iter_mut().for_each(|point| point.1 += by);
+                }
+                Item::Circle { center, .. } => center.1 += by,
+                Item::Text { outline, .. } => {
+                    outline.iter_mut().for_each(|segment| segment.lower(by));
+                }
+            }
+        }
     }
 
     pub(crate) fn line(&mut self, points: Vec<(f64, f64)>, stroke: Stroke) {

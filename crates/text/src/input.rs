@@ -2,7 +2,8 @@
 //!
 //! The compression is recognised by its first bytes, never by the name, so that a pipe and a
 //! misnamed file work alike. Concatenated gzip members, zstd frames and xz streams are read to
-//! the end. Every error, early or late, names the file; compressed data that stops early is an
+//! the end, and never more is read than it takes, so that a line can be answered before the next one
+//! is sent. Every error, early or late, names the file; compressed data that stops early is an
 //! error, not an end.
 //!
 //! Cost: one buffer of 128 KiB on each side of the decoder, and at most [`MEMORY_LIMIT`] bytes
@@ -23,8 +24,18 @@ pub const MEMORY_LIMIT: u64 = 128 << 20;
 /// Bytes read or decoded at once.
 const BUFFER: usize = 128 << 10;
 
-/// The longest magic number below.
+/// The longest magic number.
 pub(crate) const MAGIC: usize = 10;
+
+/// One magic number of each form that [`sniff`] recognises.
+const MAGICS: [&[u8]; 6] = [
+    &[0x1f, 0x8b],
+    &[0x28, 0xb5, 0x2f, 0xfd],
+    &[0x50, 0x2a, 0x4d, 0x18],
+    b"\xfd7zXZ\0",
+    b"BZh1\x31\x41\x59\x26\x53\x59",
+    b"PK\x03\x04",
+];
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,10 +178,10 @@ pub fn decode(
     file: String,
     mut raw: impl Read + Send + 'static,
 ) -> Result<Box<dyn BufRead + Send>, InputError> {
-    let mut head = Vec::with_capacity(MAGIC);
-    if let Err(source) = raw.by_ref().take(MAGIC as u64).read_to_end(&mut head) {
-        return Err(InputError::Read { file, source });
-    }
+    let head = match read_head(&mut raw) {
+        Ok(head) => head,
+        Err(source) => return Err(InputError::Read { file, source }),
+    };
     let compression = match sniff(&head) {
         Ok(compression) => compression,
         Err(format) => return Err(InputError::Unsupported { file, format }),
@@ -185,6 +196,30 @@ pub fn decode(
         }
     };
     Ok(Box::new(Named { file, compression, inner }))
+}
+
+/// The first bytes, as many as it takes to recognise the compression: whoever sends a line may wait for an answer before the next.
+fn read_head(raw: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut buffer = [0; MAGIC];
+    let mut length = 0;
+    while is_undecided(&buffer[..length]) {
+        match raw.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(buffer[..length].to_vec())
+}
+
+/// Whether bytes may be the beginning of a format that is not recognised yet.
+fn is_undecided(head: &[u8]) -> bool {
+    let plain = Ok(Compression::None);
+    let may_become = |magic: &&[u8]| {
+        magic.len() > head.len() && sniff(&[head, &magic[head.len()..]].concat()) != plain
+    };
+    sniff(head) == plain && MAGICS.iter().any(may_become)
 }
 
 /// The dictionary plus what the decoder adds to it.

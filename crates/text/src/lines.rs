@@ -26,6 +26,8 @@ pub struct Lines {
     number: u64,
     /// Bytes of `source`'s buffer that the line given out last still occupies.
     lent: usize,
+    /// Bytes of `source`'s buffer behind that line.
+    left: usize,
     /// A line that lies across two buffers.
     joined: Vec<u8>,
 }
@@ -42,7 +44,7 @@ enum Place {
 impl Lines {
     /// Lines of at most `limit` bytes, their end not counted.
     pub fn new(source: Box<dyn BufRead + Send>, limit: usize) -> Self {
-        Self { source, limit, started: false, number: 0, lent: 0, joined: Vec::new() }
+        Self { source, limit, started: false, number: 0, lent: 0, left: 0, joined: Vec::new() }
     }
 
     /// The number of the line given out last, from 1; at the end, how many lines there were.
@@ -108,13 +110,33 @@ impl Lines {
             return Ok(());
         }
         self.started = true;
-        let mut head = Vec::with_capacity(BYTE_ORDER_MARK.len());
-        self.source.as_mut().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut head)?;
+        let head = self.read_mark()?;
         if head != BYTE_ORDER_MARK {
             let rest = std::mem::replace(&mut self.source, Box::new(io::empty()));
             self.source = Box::new(io::Cursor::new(head).chain(rest));
         }
         Ok(())
+    }
+
+    /// The first bytes as far as they are those of a byte order mark, and the first that is not: more may not be there yet.
+    fn read_mark(&mut self) -> io::Result<Vec<u8>> {
+        let mut head = Vec::with_capacity(BYTE_ORDER_MARK.len());
+        while head.len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(&head) {
+            let Some(&byte) = retry(self.source.as_mut())?.first() else { break };
+            self.source.consume(1);
+            head.push(byte);
+        }
+        Ok(head)
+    }
+
+    /// Whether the next line is already in memory, so that asking for it waits for nobody.
+    pub fn has_next(&mut self) -> bool {
+        let (lent, left) = (self.lent, self.left);
+        // Something is left in the buffer, so that this reads nothing.
+        left > 0
+            && self.source.fill_buf().is_ok_and(|buffer| {
+                buffer.get(lent..).is_some_and(|rest| memchr(b'\n', rest).is_some())
+            })
     }
 
     fn find(&mut self) -> io::Result<Place> {
@@ -124,6 +146,7 @@ impl Lines {
         }
         if let Some(end) = memchr(b'\n', buffer) {
             self.lent = end + 1;
+            self.left = buffer.len() - self.lent;
             return Ok(Place::Buffer(end + 1));
         }
         self.join()
@@ -144,6 +167,7 @@ impl Lines {
                 self.joined.extend_from_slice(part);
             }
             let length = part.len();
+            self.left = buffer.len() - length;
             self.source.consume(length);
             if end.is_some() || length == 0 {
                 return Ok(if fits { Place::Joined } else { Place::TooLong });
@@ -258,6 +282,31 @@ mod tests {
         assert_eq!(lines.next_line().unwrap(), Some(Err(Defect::TooLong { limit: 1000 })));
         assert_eq!(lines.next_line().unwrap(), None);
         assert!(lines.joined.capacity() < 1 << 16, "{}", lines.joined.capacity());
+    }
+
+    #[test]
+    fn lines_are_told_when_they_are_at_hand() {
+        let cases: [(&str, usize, &[bool]); 4] = [
+            ("a\nb\nc", 64, &[true, false, false]),
+            ("a\nb\n", 2, &[false, false]),
+            ("abc\nd\ne\n", 3, &[false, true, false]),
+            ("", 8, &[]),
+        ];
+        for (text, buffer, expected) in cases {
+            let source = BufReader::with_capacity(buffer, io::Cursor::new(text.as_bytes()));
+            let mut lines = Lines::new(Box::new(source), LINE_LIMIT);
+            // The first byte is read apart, because it may be of a byte order mark.
+            assert!(!lines.has_next());
+            let mut found = Vec::new();
+            while lines.next_bytes().unwrap().is_some() {
+                found.push(lines.has_next());
+            }
+            assert_eq!(found.len(), expected.len(), "{text:?}");
+            for (at, (&found, &expected)) in found.iter().zip(expected).enumerate() {
+                // It may miss a line, but never promises one that is not there.
+                assert!(expected || !found, "{text:?}, line {at}");
+            }
+        }
     }
 
     proptest! {

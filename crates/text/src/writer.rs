@@ -93,6 +93,14 @@ impl Destination {
         }
     }
 
+    /// The files that are written.
+    pub fn files(&self) -> Vec<&Path> {
+        match self {
+            Self::Aligned { source, target } => vec![source, target],
+            Self::Tsv(file) | Self::Parquet { file, .. } => vec![file],
+        }
+    }
+
     /// Starts writing.
     ///
     /// # Errors

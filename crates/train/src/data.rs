@@ -25,6 +25,12 @@ pub enum DataError {
         /// Why.
         source: CorpusError,
     },
+    /// There is nothing to learn from.
+    #[error("{0}: the training data is empty")]
+    NoPairs(String),
+    /// There is nothing to evaluate.
+    #[error("the dev set {0:?} is empty")]
+    NoLines(String),
     /// A dev set has nothing to evaluate.
     #[error("the dev set {0:?} has no pair that is short enough")]
     Empty(String),
@@ -60,8 +66,21 @@ pub fn shards(
         }
     };
     let shards = ShardSet::open(place)?;
-    shards.require_vocabulary(vocabulary.hash())?;
+    if shards.pairs() == 0 {
+        return Err(DataError::NoPairs(name_of(&config.data.train)));
+    }
+    shards.require_vocabulary(vocabulary)?;
     Ok(shards)
+}
+
+fn name_of(train: &TrainData) -> String {
+    match train {
+        TrainData::Shards { shards } => shards.display().to_string(),
+        TrainData::Files(files) => {
+            let names = files.source.iter().chain(&files.target);
+            names.map(|file| file.display().to_string()).collect::<Vec<_>>().join(" + ")
+        }
+    }
 }
 
 fn encode(
@@ -141,6 +160,9 @@ pub fn dev_sets(config: &Config, vocabulary: &Vocabulary) -> Result<Vec<DevSet>,
             lines.extend(portion.iter().map(|pair| (pair.source.clone(), pair.target.clone())));
             Ok(())
         })?;
+        if lines.is_empty() {
+            return Err(DataError::NoLines(name.clone()));
+        }
         let limits = Limits {
             source: usize::from(config.batch.max_source),
             target: usize::from(config.batch.max_target),

@@ -15,6 +15,7 @@ use std::{fs, io};
 use padir_checkpoint::tensors::{TensorFile, TensorWriter};
 use padir_checkpoint::{Checkpoint, CheckpointError, CheckpointWriter, Extras, TensorError};
 use padir_text::batch::Bookmark;
+use padir_text::shortlist::SHORTLIST;
 use serde::{Deserialize, Serialize};
 
 use crate::learner::Learner;
@@ -145,12 +146,13 @@ pub fn save(
     Ok(directory)
 }
 
-/// Writes a model to use: the moving averages if they are kept, else the parameters.
+/// Writes a model to use: the moving averages if they are kept, else the parameters. A shortlist, which depends on the vocabulary
+/// alone, stays with it.
 ///
 /// # Errors
 /// If the disk is full; what stood there is then intact.
 pub fn export(directory: &Path, learner: &Learner, extras: &Extras<'_>) -> Result<(), StateError> {
-    Ok(begin(directory, learner, extras, true)?.commit()?)
+    Ok(begin(directory, learner, extras, true)?.keeping(SHORTLIST).commit()?)
 }
 
 fn begin(
@@ -275,5 +277,5 @@ pub fn export_average(
     let writer = CheckpointWriter::create(directory, config, extras)?;
     let mut means = means.into_iter();
     writer.tensors(|_| means.next().map(Cow::Owned))?;
-    Ok(writer.commit()?)
+    Ok(writer.keeping(SHORTLIST).commit()?)
 }

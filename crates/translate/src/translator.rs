@@ -441,15 +441,14 @@ fn put<T>(places: &mut [T], numbers: &[usize], found: Vec<T>) {
     }
 }
 
-/// The vocabulary in a model's directory. Of its two files, only the one that the model was trained with has the hash
-/// that the model remembers.
+/// The vocabulary in a model's directory. Of its two files, models of earlier versions know only the one that they were trained with.
 fn load_vocabulary(directory: &Path, config: &ModelConfig) -> Result<Vocabulary, TranslateError> {
     let wanted = config.provenance.vocabulary;
     for name in [TOKENIZER, SENTENCEPIECE] {
         let path = directory.join(name);
         if wanted.is_some() && path.exists() {
             let vocabulary = Vocabulary::load(path)?;
-            if wanted == Some(vocabulary.hash()) {
+            if wanted.is_some_and(|hash| vocabulary.is_known_as(hash)) {
                 return Ok(vocabulary);
             }
         }

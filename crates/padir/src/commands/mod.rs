@@ -7,6 +7,7 @@ mod data;
 mod distil;
 mod evaluate;
 mod lab;
+mod misfit;
 mod quantize;
 mod report;
 mod rerank;
@@ -21,6 +22,7 @@ pub(crate) mod vocab;
 use anyhow::Result;
 
 use crate::console::Console;
+pub(crate) use score::accept_habits;
 
 /// What the user typed.
 #[derive(clap::Subcommand)]

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::data::table::Table;
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// List training runs, and plot their curves.
 ///
@@ -33,6 +34,9 @@ pub(crate) struct Runs {
     /// Draw the curves of a metric to a .svg or .png file, and write its numbers to a .csv beside.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 
     /// What to draw: dev.loss, dev.bleu, or a number of training such as loss
     /// [default: the metric the first run watches].
@@ -72,6 +76,9 @@ struct Point {
 
 impl Runs {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        if let Some(path) = &self.plot {
+            Places::default().writes([path, &path.with_extension("csv")]).check(self.force)?;
+        }
         let runs = self.read(console)?;
         if let Some(path) = &self.plot {
             self.draw(console, path, &runs)?;
@@ -129,7 +136,7 @@ impl Runs {
             let points = points.iter().map(|point| (self.against.of(point), point.value));
             panel = panel.with(Series::line(*label, points));
         }
-        let scene = Figure::new().panel(panel).draw();
+        let scene = Figure::divided(panel).draw();
         let picture = match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => scene.to_svg().into_bytes(),
             Some("png") => scene.to_png(2.0).context("cannot draw the figure")?,

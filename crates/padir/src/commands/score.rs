@@ -1,5 +1,6 @@
 //! `padir score`: how good are these outputs, and how sure is that?
 
+mod habits;
 mod lines;
 mod metrics;
 mod print;
@@ -10,8 +11,10 @@ use anyhow::{Result, bail, ensure};
 use padir_score::{Bootstrap, Comparison, DEFAULT_SEED, PairedTest, References, measure};
 use padir_text::input::{display_name, is_stdin};
 
+use super::misfit::note_misfit;
 use crate::console::Console;
 use crate::hint::WithHint;
+pub(crate) use habits::accept as accept_habits;
 use lines::{Text, read_all};
 use metrics::{MetricName, MetricOptions};
 use print::{Layout, Measured};
@@ -26,6 +29,7 @@ use print::{Layout, Measured};
   padir score ref.zh.gz out.zh --tokenize zh --json
   padir score ref1.de --ref ref2.de out.de --sentence > per-segment.txt
   padir score ref.de baseline.de new.de newer.de --paired bs --metrics bleu,chrf
+  padir score ref.zh -i out.zh -l en-zh -m bleu chrf -lc    # as sacrebleu is used to it
   translate < src.en | padir score ref.de -")]
 pub(crate) struct Score {
     /// References, one segment a line; plain, gzip, zstd or xz; `-` is stdin.
@@ -35,6 +39,10 @@ pub(crate) struct Score {
     /// Outputs to score, one file for each system [default: stdin].
     #[arg(value_name = "HYP")]
     hypotheses: Vec<PathBuf>,
+
+    /// Outputs to score; then all files before are references, as for sacrebleu.
+    #[arg(long, short, value_name = "HYP", num_args = 1..)]
+    input: Vec<PathBuf>,
 
     /// Another file of references; may be given again.
     #[arg(long = "ref", short = 'r', value_name = "FILE")]
@@ -111,6 +119,7 @@ impl SignificanceOptions {
 
 impl Score {
     pub(crate) fn run(mut self, console: &Console) -> Result<()> {
+        self.settle_inputs()?;
         self.settle_systems(console)?;
         let metrics = self.options.metrics(&self.metrics, self.sentence)?;
         let paths: Vec<PathBuf> = std::iter::once(&self.reference)
@@ -124,6 +133,10 @@ impl Score {
         let systems: Vec<Vec<&str>> = system_texts.iter().map(Text::lines).collect();
         check_lengths(&texts, &streams, &systems)?;
         warn_of_oddities(console, &texts, &systems, self.options.scores_tokenized_text());
+        if self.metrics.iter().any(|metric| metric.cuts_into_words()) {
+            let references = streams.iter().flatten().copied();
+            note_misfit(console, &texts[0].name, references, self.options.tokenizer()?);
+        }
         let references = References::new(&streams)?;
         let measured = metrics
             .iter()
@@ -158,6 +171,21 @@ impl Score {
         } else {
             page.systems(&measured, bootstrap)
         }
+    }
+
+    /// With `--input`, what stands in the place of outputs are references.
+    fn settle_inputs(&mut self) -> Result<()> {
+        if self.input.is_empty() {
+            return Ok(());
+        }
+        let references = std::mem::replace(&mut self.hypotheses, std::mem::take(&mut self.input));
+        ensure!(
+            references.is_empty() || self.num_refs == 1,
+            "--num-refs {} is about one file of references; there are more",
+            self.num_refs
+        );
+        self.more_references.splice(..0, references);
+        Ok(())
     }
 
     /// Fills in stdin, refuses to read it twice, and refuses systems of the same name.

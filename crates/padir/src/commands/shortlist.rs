@@ -5,15 +5,18 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use padir_base::TokenId;
-use padir_checkpoint::Checkpoint;
+use padir_checkpoint::{Checkpoint, attach};
+use padir_text::Corpus;
+use padir_text::origin::Origin;
 use padir_text::shortlist::{Coverage, Lexicon, SHORTLIST, Sequences, Shortlist as Lists, Sizes};
 use padir_text::vocab::Vocabulary;
 use serde_json::json;
 
 use super::data::table::{Table, grouped, percent};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, for_each_pair};
+use crate::corpus::{CorpusArgs, for_each_pair, require_pairs};
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// One pair in so many is not learnt from but looked up.
 const HELD_OUT: u64 = 50;
@@ -56,22 +59,29 @@ pub(crate) struct Shortlist {
     /// Learn from the first pairs only.
     #[arg(long, value_name = "N", default_value_t = 200_000, help_heading = "Lists")]
     pairs: u64,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 impl Shortlist {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         ensure!(self.frequent > 0, "--frequent is 0; something must always be listed");
-        let checkpoint = Checkpoint::open(&self.model)
+        let corpora = self.corpus.all()?;
+        let texts = corpora.iter().flat_map(Corpus::files).map(Origin::path);
+        Places::default().reads(texts).writes([self.model.join(SHORTLIST)]).check(self.force)?;
+        Checkpoint::open(&self.model)
             .hint("--model takes a directory that `padir train` writes, such as runs/en-de/best")?;
         let vocabulary = Vocabulary::load(&self.model)?;
-        let (learnt, held_out) = self.read(console, &vocabulary)?;
-        ensure!(!learnt.is_empty(), "the corpus has no pairs");
+        let (learnt, held_out) = self.read(console, &corpora, &vocabulary)?;
+        ensure!(!learnt.is_empty(), "no pair of the corpus is short enough to learn from");
         let lexicon = Lexicon::learn(&learnt, usize::from(self.iterations));
         let sizes = Sizes { best: self.best, frequent: self.frequent };
         let needed = [TokenId::EOS, vocabulary.unknown()];
         let lists = Lists::new(&lexicon, &learnt, sizes, &needed);
-        let path = checkpoint.directory().join(SHORTLIST);
-        lists.save(&path, &vocabulary)?;
+        // A training may have replaced the model meanwhile, or be about to.
+        let path = attach(&self.model, SHORTLIST, lists.to_text(&vocabulary).as_bytes())
+            .hint("the model must be there, and nobody else be writing it: try again")?;
         let (seen, unseen) = (lists.coverage(&learnt), lists.coverage(&held_out));
         if console.wants_json() {
             return console.print_json(&json!({
@@ -99,12 +109,17 @@ impl Shortlist {
     }
 
     /// The pairs as tokens: those to learn from, and those held out.
-    fn read(&self, console: &Console, vocabulary: &Vocabulary) -> Result<(Sequences, Sequences)> {
+    fn read(
+        &self,
+        console: &Console,
+        corpora: &[Corpus],
+        vocabulary: &Vocabulary,
+    ) -> Result<(Sequences, Sequences)> {
         let mut encoder = vocabulary.encoder();
         let (mut source, mut target) = (Vec::new(), Vec::new());
         let (mut learnt, mut held_out) = (Sequences::default(), Sequences::default());
         let mut number = 0;
-        for_each_pair(console, &self.corpus.all()?, self.corpus.reading(), |pair| {
+        let (pairs, _) = for_each_pair(console, corpora, self.corpus.reading(), |pair| {
             if number >= self.pairs {
                 return Ok(());
             }
@@ -120,6 +135,7 @@ impl Shortlist {
             side.push(&source, &target);
             Ok(())
         })?;
+        require_pairs(corpora, pairs)?;
         Ok((learnt, held_out))
     }
 }

@@ -2,23 +2,23 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use indicatif::ProgressBar;
+use padir_text::vocab::Vocabulary;
 use padir_train::config::{Config, MANUAL};
+use padir_train::cost;
 use padir_train::devset::Evaluation;
 use padir_train::rundir::{CONFIG, Changes, RunDirError};
 use padir_train::trainer::{Ending, Moment, Observer, Start, TrainError, train};
 use serde_json::json;
 
+use super::data::table::grouped;
 use crate::console::Console;
 use crate::hint::WithHint;
-
-/// What shells expect of a program that was interrupted: 128 and the number of SIGINT.
-pub(crate) const INTERRUPTED: i32 = 130;
+use crate::interrupt::{Interrupted, stop_flag};
+use crate::memory;
 
 /// Train a model.
 ///
@@ -73,6 +73,7 @@ impl Train {
         let path = self.config.context("there is no configuration")?;
         let config = Config::read(&path, &self.set)
             .hint("`padir train --manual` prints a configuration with every key")?;
+        check_memory(console, &config, self.check)?;
         if self.check {
             return console.print(&config.to_toml());
         }
@@ -82,7 +83,7 @@ impl Train {
             (true, false) => Start::Resume(Changes::Refused),
             (true, true) => Start::Resume(Changes::Accepted),
         };
-        let stop = listen()?;
+        let stop = stop_flag();
         let mut watcher = Watcher::new(console, &config);
         let ending =
             with_threads(config.run.threads, || train(&config, start, &mut watcher, &stop))?;
@@ -98,10 +99,39 @@ impl Train {
                 "step": watcher.step,
                 "evaluation": best,
             });
-            return console.print_json(&summary);
+            console.print_json(&summary)?;
         }
-        Ok(())
+        // Nothing that needs the model may go on.
+        if ending == Ending::Stopped { Err(Interrupted.into()) } else { Ok(()) }
     }
+}
+
+/// Refuses a training that cannot fit into memory, and warns of one that may not. `always` if the estimate is wanted in any case.
+fn check_memory(console: &Console, config: &Config, always: bool) -> Result<()> {
+    let vocabulary = Vocabulary::load(&config.data.vocabulary)?;
+    let model = config.model_config(&vocabulary);
+    let need = cost::memory(config, &model);
+    let (lasting, total) = (memory::human(need.lasting), memory::human(need.total()));
+    if let Some(limit) = memory::limit().filter(|limit| need.lasting > *limit) {
+        let limit = memory::human(limit);
+        let count = grouped(model.parameter_count());
+        return Err(anyhow!(
+            "{count} parameters, their gradients and the optimiser need {lasting} of memory; there is {limit}"
+        ))
+        .hint("make the model smaller; Adafactor remembers less than AdamW, and optimiser.ema = 0 nothing");
+    }
+    let available = memory::available();
+    if let Some(available) = available.filter(|available| need.total() > *available) {
+        let available = memory::human(available);
+        console.note(format_args!(
+            "note: this training may need {total} of memory, and {available} is free; a smaller batch.tokens needs less"
+        ));
+    } else if always {
+        console.note(format_args!(
+            "memory: about {total}, {lasting} of it for parameters, gradients and the optimiser"
+        ));
+    }
+    Ok(())
 }
 
 /// What a recipe wants to know of a training before it runs.
@@ -127,20 +157,6 @@ pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + S
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     Ok(pool.context("cannot start the worker threads")?.install(work))
-}
-
-/// A flag that the first Ctrl-C, SIGTERM or SIGHUP sets. The second ends the process where it is: all files are written
-/// beside their places, so that none is damaged.
-pub(crate) fn listen() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let heard = move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
-        }
-    };
-    ctrlc::set_handler(heard).context("cannot listen for Ctrl-C")?;
-    Ok(stop)
 }
 
 /// Says what can be done about an error.
@@ -203,7 +219,7 @@ impl Observer for Watcher<'_> {
         if !moment.recorded {
             return;
         }
-        let memory = memory().map_or(String::new(), |bytes| format!(", {} MB", bytes >> 20));
+        let memory = memory::held().map_or(String::new(), |bytes| format!(", {} MB", bytes >> 20));
         let left = moment.last.filter(|_| moment.step > 0).map(|last| {
             let seconds =
                 moment.seconds / moment.step as f64 * last.saturating_sub(moment.step) as f64;
@@ -254,20 +270,4 @@ impl Observer for Watcher<'_> {
 pub(crate) fn clock(seconds: f64) -> String {
     let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e9)).as_secs();
     format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
-}
-
-/// The memory this process holds, where the system tells.
-pub(crate) fn memory() -> Option<u64> {
-    status_bytes("VmRSS:")
-}
-
-/// The most memory this process held, where the system tells.
-pub(crate) fn peak_memory() -> Option<u64> {
-    status_bytes("VmHWM:")
-}
-
-fn status_bytes(key: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }

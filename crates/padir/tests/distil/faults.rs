@@ -73,7 +73,7 @@ fn an_interrupted_run_says_how_to_go_on() {
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "nothing that needs the files may go on: {errors}");
+    assert_eq!(output.status.code(), Some(130), "nothing that needs the files may go on: {errors}");
     assert!(errors.contains("error: stopped with") && errors.contains("hint: the same command"));
     assert!(parts(&house.path("new.de.parts")) >= 1);
     assert!(!house.path("new.de").exists());
@@ -144,18 +144,20 @@ fn what_cannot_work_is_said_before_any_work() {
     house.write("tab.en", "one\ttwo\n");
     fs::create_dir(house.path("mine.de.parts")).unwrap();
     house.write("mine.de.parts/thesis.txt", "…");
-    let cases: [(&str, &str, &str); 14] = [
+    house.write("taken.de", "mine\n");
+    let cases: [(&str, &str, &str); 15] = [
         (
             "unequal files",
             "train.en short.de -o a -o b",
             "train.en has 23 lines, but short.de has 1",
         ),
-        ("no pairs", "nothing nothing -o a -o b", "there are no pairs"),
+        ("no pairs", "nothing nothing -o a -o b", "nothing + nothing is empty"),
         ("no corpus", "-o a -o b", "no corpus is named"),
         ("no such file", "nowhere train.de -o a -o b", "nowhere"),
         ("stdout", "train.en train.de -o -", "--output -"),
         ("itself", "train.en train.de -o new.en -o ./train.de", "both read and written"),
         ("twice", "train.en train.de -o a -o a", "a is named twice"),
+        ("somebody's", "train.en train.de -o a -o taken.de", "taken.de exists\nhint: --force"),
         ("no directory", "train.en train.de -o no/a -o no/b", "no/a: there is no such directory"),
         ("a tab", "tab.en short.de -o a.tsv", "contains a tab"),
         ("steps of a beam", "train.en train.de -o a -o b --steps 2", "unknown field `steps`"),

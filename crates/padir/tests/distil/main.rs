@@ -241,8 +241,8 @@ fn every_form_of_corpus_is_read_and_written() {
         let arguments = format!("distil --model ar --on-empty empty --part 9 {case}");
         house.run(&arguments.split(' ').collect::<Vec<_>>());
         let outputs: Vec<&str> = case.split(" -o ").skip(1).collect();
-        let back =
-            [&["data", "convert"], &outputs[..], &["-o", "back.en", "-o", "back.de"]].concat();
+        let back = ["-o", "back.en", "-o", "back.de", "--force"];
+        let back = [&["data", "convert"], &outputs[..], &back].concat();
         house.run(&back);
         for side in ["en", "de"] {
             assert_eq!(

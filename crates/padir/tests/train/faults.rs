@@ -128,3 +128,46 @@ fn changes_are_refused_until_they_are_accepted() {
     assert!(errors.contains("d_ff") && errors.contains("hint: resume with what"), "{errors}");
     succeed(folder, &["runs", "run"]);
 }
+
+#[test]
+fn a_network_larger_than_memory_is_refused_before_any_work() {
+    let folder = folder();
+    let folder = folder.path();
+    let total = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = total.split_whitespace().nth(1).and_then(|kilobytes| kilobytes.parse().ok());
+    if total.is_none_or(|kilobytes: u64| kilobytes > 200_000_000) {
+        return; // More than any network that is let through would need, or unknown.
+    }
+    let sizes = ["d_model=65536", "d_ff=65536", "num_layers=1", "num_decoder_layers=1"];
+    let sizes: Vec<String> = sizes.iter().map(|size| format!("model.{size}")).collect();
+    let mut huge = vec!["train", "config.toml", "--set", "optimiser.kind=adamw"];
+    huge.extend(sizes.iter().flat_map(|size| ["--set", size]));
+    for more in [&[][..], &["--check"]] {
+        let output = run(folder, &[&huge[..], more].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains("and the optimiser need 2"), "the number is named: {errors}");
+        assert!(errors.contains(" GB of memory; there is "), "{errors}");
+        assert!(!folder.join("run").exists());
+    }
+    let small = succeed(folder, &["train", "config.toml", "--check"]);
+    let notes = String::from_utf8_lossy(&small.stderr);
+    assert!(notes.contains("memory: about ") && notes.contains(" MB"), "{notes}");
+}
+
+#[test]
+fn empty_data_is_called_empty() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::write(folder.join("nothing"), "").unwrap();
+    let train = |keys: [&str; 2]| {
+        let flags = keys.map(|key| format!("{key}=nothing"));
+        let output = run(folder, &["train", "config.toml", "--set", &flags[0], "--set", &flags[1]]);
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let errors = train(["data.dev.dev.source", "data.dev.dev.target"]);
+    assert!(errors.contains("the dev set \"dev\" is empty"), "{errors}");
+    let errors = train(["data.train.source", "data.train.target"]);
+    assert!(errors.contains("nothing + nothing: the training data is empty"), "{errors}");
+}

@@ -28,6 +28,61 @@ fn a_killed_run_goes_on_as_if_nothing_had_happened() {
     assert!(model("whole") == model("run"), "the models differ");
 }
 
+/// A training replaces its models; what `padir shortlist` has put there stays.
+#[test]
+fn a_shortlist_outlives_the_model_it_was_learnt_for() {
+    let folder = folder();
+    let folder = folder.path();
+    let train = ["train", "config.toml", "--quiet", "--set", "run.metric=dev.loss"];
+    succeed(folder, &[&train[..], &["--set", "run.max_steps=20"]].concat());
+    let learn = ["shortlist", "--model", "run/best", "train.en", "train.de"];
+    succeed(folder, &learn);
+    let again = String::from_utf8(run(folder, &learn).stderr).unwrap();
+    assert!(again.contains("run/best/vmap.txt exists\nhint: --force"), "{again}");
+    let read = |name: &str| fs::read(folder.join("run/best").join(name)).unwrap();
+    let (list, model) = (read("vmap.txt"), read("model.safetensors"));
+    succeed(folder, &[&train[..], &["--resume"]].concat());
+    assert!(read("model.safetensors") != model, "the best model is still the first");
+    assert!(read("vmap.txt") == list);
+}
+
+/// `vocab train`, `data encode`, `train`, `translate`: however the vocabulary is named, it is one.
+#[test]
+fn a_vocabulary_is_the_same_by_all_its_names() {
+    let folder = folder();
+    let folder = folder.path();
+    let encode = ["data", "encode", "train.en", "train.de", "--output", "shards", "--vocab"];
+    succeed(folder, &[&encode[..], &["vocab"]].concat());
+    let text = CONFIG.replace("source = \"train.en\"", "shards = \"shards\"");
+    let text = text.replace("target = \"train.de\"\n", "");
+    fs::write(folder.join("config.toml"), text).unwrap();
+    let train = |vocabulary: &str, more: &[&str]| {
+        let vocabulary = format!("data.vocabulary={vocabulary}");
+        let few = ["train", "config.toml", "--set", &vocabulary, "--set", "run.max_steps=3"];
+        run(folder, &[&few[..], more].concat())
+    };
+    for (name, more) in [
+        ("vocab", &["--set", "run.dir=a"][..]),
+        ("vocab/spiece.model", &["--set", "run.dir=b"]),
+        ("vocab/tokenizer.json", &["--set", "run.dir=b", "--set", "run.max_steps=5", "--resume"]),
+    ] {
+        let output = train(name, more);
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    for file in ["spiece.model", "tokenizer.json"] {
+        let aside = folder.join("aside");
+        fs::rename(folder.join("a/final").join(file), &aside).unwrap();
+        succeed(folder, &["translate", "--model", "a/final", "one"]);
+        fs::rename(&aside, folder.join("a/final").join(file)).unwrap();
+    }
+    let learn = ["vocab", "train", "train.en", "train.de", "--size", "140", "--output", "other"];
+    succeed(folder, &learn);
+    let output = train("other", &["--check"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && errors.contains("config.toml:5: "), "{errors}");
+    assert!(errors.contains("shards: encoded with vocabulary "), "{errors}");
+}
+
 #[test]
 fn all_faults_of_a_configuration_are_reported_at_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -18,6 +18,11 @@ fn bad_input_is_named_by_file_and_line() {
     let (out, error) = house.fail(&["--model", "padir", "--steps", "1"], b"one\n\xff\xfe\ntwo\n");
     assert!(error.contains("line 2"), "{error}");
     assert_eq!(out.lines().count(), 1, "what came before it is translated: {out:?}");
+    assert!(error.contains("hint: the lines before it were translated"), "{error}");
+    let (_, error) = house.fail(&["--model", "padir", "--file", "nowhere"], b"");
+    assert!(!error.contains("were translated"), "there were none: {error}");
+    let (_, error) = house.fail(&["--model", "padir", "--trace", "no/where", "x"], b"");
+    assert_eq!(error.matches("cannot write no/where").count(), 1, "{error}");
     let cases: [(&str, &[&str], &str); 10] = [
         ("no model", &["--model", "nowhere", "x"], "nowhere"),
         ("no file", &["--model", "ar", "--file", "nowhere"], "nowhere"),
@@ -138,7 +143,7 @@ fn an_interrupt_ends_it_after_what_was_said() {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    input.write_all(b"one two three\n").unwrap();
+    input.write_all(b"one\n").unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.ends_with('\n'), "the first line is answered while more may come");
@@ -146,11 +151,11 @@ fn an_interrupt_ends_it_after_what_was_said() {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    let name = if ignored & 0b10 == 0 { "-INT" } else { "-TERM" };
+    let (name, code) = if ignored & 0b10 == 0 { ("-INT", 130) } else { ("-TERM", 143) };
     let kill = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{:?}", output.status);
+    assert_eq!(output.status.code(), Some(code), "{:?}", output.status);
     assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
     let is_trace = |name: &str| name.starts_with(".padir-") || name == "steps.jsonl";
     let files = fs::read_dir(house.directory.path()).unwrap();

@@ -58,7 +58,7 @@ fn lists_scores_records_and_traces_agree() {
         assert_eq!(first, format!("1 ||| {} ||| {score}", plain.trim_end_matches('\n')));
         assert!((1..=3).contains(&list.lines().count()));
         let json = house.translate(
-            &["--model", model, "--json", "--trace", "steps.jsonl", "one two three", ""],
+            &["--model", model, "--json", "--force", "--trace", "steps.jsonl", "one two three", ""],
             "",
         );
         let records: Vec<Value> = json.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
@@ -84,7 +84,7 @@ fn lists_scores_records_and_traces_agree() {
 fn settings_reach_the_decoder() {
     let house = House::build();
     let events = |arguments: &[&str]| -> Vec<Value> {
-        let usual = ["--model", "padir", "--trace", "t.jsonl", "one two three"];
+        let usual = ["--model", "padir", "--force", "--trace", "t.jsonl", "one two three"];
         house.translate(&[&usual, arguments].concat(), "");
         let text = fs::read_to_string(house.path("t.jsonl")).unwrap();
         text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
@@ -144,7 +144,8 @@ fn doubt_and_masks_by_position_reach_the_decoder() {
         ["--set", "halt.rule=never", "--set", "rejecter.rule=learned", "--set", below]
     };
     let first = |model: &str, below: &'static str| -> Value {
-        let usual = ["--model", model, "--trace", "t.jsonl", "--lengths", "1", "one two three"];
+        let usual =
+            ["--model", model, "--force", "--trace", "t.jsonl", "--lengths", "1", "one two three"];
         house.translate(&[&usual[..], &learned(below)].concat(), "");
         let text = fs::read_to_string(house.path("t.jsonl")).unwrap();
         serde_json::from_str(text.lines().next().unwrap()).unwrap()
@@ -166,7 +167,7 @@ fn doubt_and_masks_by_position_reach_the_decoder() {
         assert_eq!(nothing["rejected"].as_array().unwrap().len(), 0, "{nothing}");
     }
     let keep = |model: &str| {
-        let set = ["--set", "rejecter.rule=learned", "--output", "kept"];
+        let set = ["--set", "rejecter.rule=learned", "--output", "kept", "--force"];
         house.run_any(&[&["quantize", model][..], &set].concat(), b"")
     };
     assert!(keep("doubting").status.success());
@@ -211,7 +212,7 @@ fn alternatives_differ_and_repeated_lines_are_traced_alike() {
         assert!(seen.insert(start.to_owned()), "twice: {line}");
     }
     let trace = |batch: &str| {
-        let options = ["--model", "padir", "--trace", "t.jsonl", "--batch", batch];
+        let options = ["--model", "padir", "--force", "--trace", "t.jsonl", "--batch", batch];
         house.translate(&options, lines);
         let text = fs::read_to_string(house.path("t.jsonl")).unwrap();
         let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();

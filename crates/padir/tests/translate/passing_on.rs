@@ -23,6 +23,8 @@ fn a_quantised_model_translates_like_the_original_in_8_bits() {
             "{model}, as it is kept"
         );
         assert_eq!(house.translate(&["--model", "small", "--f32"], SENTENCES).lines().count(), 6);
+        let taken = house.run_any(&["quantize", model, "--output", "small"], b"");
+        assert!(text(&taken.stderr).contains("small exists\nhint: --force"), "{model}");
         fs::remove_dir_all(house.path("small")).unwrap();
     }
 }
@@ -59,7 +61,7 @@ fn a_model_is_passed_on_with_a_card() {
     fs::write(house.path("card.toml"), words).unwrap();
     let pack = |more: &[&str]| {
         let output = if more.contains(&"--output") { &[][..] } else { &["--output", "small"] };
-        let all = ["quantize", "padir", "--card", "card.toml"];
+        let all = ["quantize", "padir", "--force", "--card", "card.toml"];
         house.run_any(&[&all, output, more].concat(), b"")
     };
     let scored = ["--evaluation", "test.json", "--set", "lengths=1", "--set"];
@@ -89,7 +91,7 @@ fn a_model_is_passed_on_with_a_card() {
         (vec!["--evaluation", "card.toml"], "is not an evaluation"),
         (vec!["--evaluation", "single.json"], "was made f32, as the new model does not compute"),
         ([&scored[..], &["max_length=9"]].concat(), "was not made with the settings of this model"),
-        (vec!["--output", "./padir"], "the output is the model itself"),
+        (vec!["--output", "./padir"], "./padir is both read and written"),
     ];
     fs::write(
         house.path("other.json"),

@@ -185,3 +185,59 @@ proptest! {
         }
     }
 }
+
+/// Gives one piece at each reading, and counts them.
+struct Pieces {
+    pieces: std::vec::IntoIter<&'static str>,
+    readings: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.readings.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let piece = self.pieces.next().unwrap_or_default().as_bytes();
+        assert!(piece.len() <= buffer.len(), "a piece is lost");
+        buffer[..piece.len()].copy_from_slice(piece);
+        Ok(piece.len())
+    }
+}
+
+/// Whoever waits for an answer to a line sends no other one.
+#[test]
+fn a_line_is_given_out_before_more_is_read() {
+    // (what arrives, the first line, after how many readings)
+    let cases: [(&[&str], &str, usize); 9] = [
+        (&["Hello!\n", "more"], "Hello!", 1),
+        (&["A\n", "more"], "A", 1),
+        (&["\n", "more"], "", 1),
+        (&["B\n", "more"], "B", 1),
+        (&["BZ\n", "more"], "BZ", 1),
+        (&["P", "\n", "more"], "P", 2),
+        (&["\u{feff}A\n", "more"], "A", 1),
+        (&["Hel", "lo!\n", "more"], "Hello!", 2),
+        (&["a longer ", "line\n", "more"], "a longer line", 2),
+    ];
+    for (pieces, expected, count) in cases {
+        let readings = std::sync::Arc::default();
+        let pieces = Pieces {
+            pieces: pieces.to_vec().into_iter(),
+            readings: std::sync::Arc::clone(&readings),
+        };
+        let reader = decode("a pipe".to_owned(), pieces).unwrap();
+        let mut lines = crate::lines::Lines::new(reader, 100);
+        assert_eq!(lines.next_line().unwrap().unwrap(), Ok(expected));
+        let readings = readings.load(std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(readings, count, "{expected:?}");
+    }
+}
+
+#[test]
+fn magic_numbers_are_what_is_recognised() {
+    for magic in MAGICS {
+        assert_ne!(sniff(magic), Ok(Compression::None), "{magic:?}");
+        for length in 0..magic.len() {
+            assert!(is_undecided(&magic[..length]), "{magic:?}, {length} bytes");
+        }
+        assert!(magic.len() <= MAGIC && !is_undecided(magic), "{magic:?}");
+    }
+}

@@ -131,6 +131,9 @@ pub enum Fault {
     /// The destination is taken.
     #[error("already exists")]
     Exists,
+    /// The destination holds something else than a set, which is not replaced.
+    #[error("holds {0}, which is no part of a set of shards")]
+    Occupied(String),
     /// Two writers of one set.
     #[error("another process is writing this set")]
     Busy,

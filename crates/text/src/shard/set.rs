@@ -11,6 +11,7 @@ use super::error::{Fault, ShardError};
 use super::header::{Lexicon, PairLengths};
 use super::mapped::Shard;
 use super::{file_name, number_of};
+use crate::vocab::Vocabulary;
 
 /// An encoded corpus: pairs `0..pairs()` in the order they were written.
 ///
@@ -115,11 +116,17 @@ impl ShardSet {
     ///
     /// # Errors
     /// If the hashes differ.
-    pub fn require_vocabulary(&self, expected: Sha256) -> Result<(), ShardError> {
+    pub fn require_vocabulary(&self, vocabulary: &Vocabulary) -> Result<(), ShardError> {
+        self.require_hash(vocabulary.hashes())
+    }
+
+    /// Refuses the set unless it was encoded with a vocabulary of one of these hashes, of which the first is named.
+    pub(super) fn require_hash(&self, expected: [Sha256; 2]) -> Result<(), ShardError> {
         let found = self.lexicon().hash;
-        if found == expected {
+        if expected.contains(&found) {
             Ok(())
         } else {
+            let [expected, _] = expected;
             Err(ShardError::new(&self.directory, Fault::Vocabulary { expected, found }))
         }
     }

@@ -309,8 +309,10 @@ fn another_vocabulary_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let path = one_shard(root.path());
     let set = ShardSet::open(path.parent().unwrap()).unwrap();
-    set.require_vocabulary(Sha256([7; 32])).unwrap();
-    let error = set.require_vocabulary(Sha256([8; 32])).unwrap_err().to_string();
+    let [seven, eight, nine] = [7, 8, 9].map(|byte| Sha256([byte; 32]));
+    set.require_hash([seven, nine]).unwrap();
+    set.require_hash([nine, seven]).unwrap();
+    let error = set.require_hash([eight, nine]).unwrap_err().to_string();
     assert!(error.contains("set: encoded with vocabulary 0707"), "{error}");
 }
 
@@ -395,6 +397,23 @@ fn an_empty_directory_gives_way_and_a_full_one_does_not() {
         let error = ShardWriter::create(&taken, lexicon(9), Extent::default()).unwrap_err();
         assert!(error.to_string().ends_with(": already exists"), "{error}");
     }
+}
+
+#[test]
+fn a_set_is_replaced_as_a_whole_and_anything_else_stays() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("set");
+    let replace = || ShardWriter::replace(&path, lexicon(500), Extent::default());
+    write(&path, 500, Extent { pairs: 1, ..Extent::default() }, &some_pairs(3));
+    let mut writer = replace().unwrap();
+    writer.push(&ids(&[7]), &ids(&[8])).unwrap();
+    assert_eq!(ShardSet::open(&path).unwrap().pairs(), 3, "until the new one is complete");
+    writer.finish(None).unwrap();
+    assert_eq!(read_all(&ShardSet::open(&path).unwrap()).unwrap().len(), 1);
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "something was left");
+    fs::write(path.join("thesis.tex"), "precious").unwrap();
+    let error = replace().unwrap_err().to_string();
+    assert!(error.ends_with("holds thesis.tex, which is no part of a set of shards"), "{error}");
 }
 
 #[test]

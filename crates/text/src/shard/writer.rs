@@ -12,7 +12,7 @@ use padir_base::file::AtomicFile;
 use padir_base::hash::{Sha256, hash_bytes};
 use padir_base::manifest::Manifest;
 
-use super::directory::StagedDirectory;
+use super::directory::{Existing, StagedDirectory};
 use super::error::{Fault, ShardError};
 use super::header::{BYTES, Header, Lexicon, Width};
 use super::{MAX_LENGTH, file_name};
@@ -83,8 +83,29 @@ impl ShardWriter {
         lexicon: Lexicon,
         extent: Extent,
     ) -> Result<Self, ShardError> {
-        let destination = directory.as_ref().to_owned();
-        let directory = StagedDirectory::create(&destination)?;
+        Self::begin(directory.as_ref(), lexicon, extent, Existing::Refused)
+    }
+
+    /// The same, but a set that stands there makes way when the new one is complete.
+    ///
+    /// # Errors
+    /// If there is something else than a set, or the place cannot be written to.
+    pub fn replace(
+        directory: impl AsRef<Path>,
+        lexicon: Lexicon,
+        extent: Extent,
+    ) -> Result<Self, ShardError> {
+        Self::begin(directory.as_ref(), lexicon, extent, Existing::Replaced)
+    }
+
+    fn begin(
+        directory: &Path,
+        lexicon: Lexicon,
+        extent: Extent,
+        existing: Existing,
+    ) -> Result<Self, ShardError> {
+        let destination = directory.to_owned();
+        let directory = StagedDirectory::create(&destination, existing)?;
         Ok(Self {
             destination,
             directory,

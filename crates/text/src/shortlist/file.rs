@@ -52,11 +52,16 @@ pub enum ShortlistError {
 }
 
 impl Shortlist {
-    /// Writes the file. Pieces that contain white space cannot be listed and are left out.
+    /// Writes the file.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn save(&self, path: impl AsRef<Path>, vocabulary: &Vocabulary) -> Result<(), FileError> {
+        write_atomically(path, self.to_text(vocabulary).as_bytes())
+    }
+
+    /// The content of the file. Pieces that contain white space cannot be listed and are left out.
+    pub fn to_text(&self, vocabulary: &Vocabulary) -> String {
         let name = |token: TokenId| {
             vocabulary.piece(token).filter(|piece| !piece.contains(char::is_whitespace))
         };
@@ -73,7 +78,7 @@ impl Shortlist {
                 write(&key, list);
             }
         }
-        write_atomically(path, text.as_bytes())
+        text
     }
 
     /// Reads the file.

@@ -11,11 +11,11 @@
 //! | LENGTH | size − 3 | `<extra_id_2>` |
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use padir_base::TokenId;
 use padir_base::file::{FileError, write_atomically};
-use padir_base::hash::{Sha256, hash_bytes};
+use padir_base::hash::{Hasher, Sha256, hash_bytes};
 use prost::Message;
 
 use super::charsmap::CharsMap;
@@ -53,6 +53,14 @@ pub struct Encoder<'v> {
 }
 
 impl Vocabulary {
+    /// The file that [`Vocabulary::load`] reads: the path itself, or the one in the directory.
+    ///
+    /// # Errors
+    /// If it is a directory without a vocabulary.
+    pub fn file(path: impl AsRef<Path>) -> Result<PathBuf, VocabError> {
+        super::file::locate(path.as_ref())
+    }
+
     /// Reads a `.model` file, a `tokenizer.json`, or a directory that holds one of them.
     ///
     /// # Errors
@@ -233,11 +241,46 @@ impl Vocabulary {
         write_atomically(path, self.to_tokenizer_json().as_bytes())
     }
 
-    /// What identifies the vocabulary: the hash of its model file and number of sentinels.
+    /// What identifies the vocabulary: the hash of all that decides which ids a text has. Whether it was read from a `.model` or from a
+    /// `tokenizer.json` does not matter, nor how it was trained.
     pub fn hash(&self) -> Sha256 {
-        let mut bytes = self.to_model_bytes();
-        bytes.extend(self.sentinels.to_le_bytes());
-        hash_bytes(&bytes)
+        let mut hasher = Hasher::default();
+        let mut add = |bytes: &[u8]| {
+            // With their lengths, so that no two sequences of fields look the same.
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        add(b"padir vocabulary");
+        for (piece, &kind) in self.model.pieces.iter().zip(&self.kinds) {
+            add(piece.piece().as_bytes());
+            add(&piece.score().to_le_bytes());
+            add(&[kind as u8]);
+        }
+        let spec = self.model.normalizer_spec.clone().unwrap_or_default();
+        add(spec.precompiled_charsmap());
+        let trainer = self.model.trainer_spec.as_ref();
+        let switches = [
+            spec.add_dummy_prefix(),
+            spec.remove_extra_whitespaces(),
+            spec.escape_whitespaces(),
+            trainer.is_some_and(TrainerSpec::treat_whitespace_as_suffix),
+            self.has_byte_fallback(),
+        ];
+        add(&switches.map(u8::from));
+        add(&self.sentinels.to_le_bytes());
+        hasher.finish()
+    }
+
+    /// The hashes it may be known by: its own, and the one that earlier versions gave it, which depended on its file.
+    pub fn hashes(&self) -> [Sha256; 2] {
+        let mut file = self.to_model_bytes();
+        file.extend(self.sentinels.to_le_bytes());
+        [self.hash(), hash_bytes(&file)]
+    }
+
+    /// Whether a model or a set of shards that remembers this hash was made with it.
+    pub fn is_known_as(&self, hash: Sha256) -> bool {
+        self.hashes().contains(&hash)
     }
 
     pub(super) fn byte_of(&self, id: TokenId) -> Option<u8> {

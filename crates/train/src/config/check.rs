@@ -1,10 +1,11 @@
 //! What no section can know alone: whether settings fit each other and the vocabulary.
 
 use padir_checkpoint::{ConfigProblem, InitialTokens, ModelConfig};
+use padir_text::shard::ShardSet;
 use padir_text::vocab::Vocabulary;
 
 use super::section::{Files, Report};
-use super::{Config, Measure, Objective};
+use super::{Config, Measure, Objective, TrainData};
 
 /// Notes everything that does not fit together.
 pub(super) fn check(config: &Config, report: &Report) {
@@ -15,17 +16,23 @@ pub(super) fn check(config: &Config, report: &Report) {
     check_noise(config, report);
     if report.files == Files::Required && config.data.vocabulary.is_file() {
         match Vocabulary::load(&config.data.vocabulary) {
-            Ok(vocabulary) => check_vocabulary(config, &vocabulary, report),
+            Ok(vocabulary) => {
+                check_vocabulary(config, &vocabulary, report);
+                check_shards(config, &vocabulary, report);
+            }
             Err(error) => {
-                let cause = std::error::Error::source(&error);
-                let cause = cause.map_or(String::new(), |cause| format!(": {cause}"));
-                report.complain("data.vocabulary", format!("{error}{cause}"));
+                report.complain("data.vocabulary", with_cause(&error));
             }
         }
     } else {
         // Any vocabulary shows whether the shape is possible.
         check_model(&config.model.to_config(32_100, 32_000), report);
     }
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
+    format!("{error}{cause}")
 }
 
 fn check_end(config: &Config, report: &Report) {
@@ -159,6 +166,18 @@ fn check_vocabulary(config: &Config, vocabulary: &Vocabulary, report: &Report) {
         );
     }
     check_model(&config.model_config(vocabulary), report);
+}
+
+/// Shards must have been encoded with the vocabulary.
+fn check_shards(config: &Config, vocabulary: &Vocabulary, report: &Report) {
+    let TrainData::Shards { shards } = &config.data.train else { return };
+    if !shards.is_dir() {
+        return;
+    }
+    let opened = ShardSet::open(shards).and_then(|set| set.require_vocabulary(vocabulary));
+    if let Err(error) = opened {
+        report.complain("data.train.shards", with_cause(&error));
+    }
 }
 
 fn check_model(model: &ModelConfig, report: &Report) {

@@ -15,7 +15,7 @@ pub struct DataConfig {
     pub train: TrainData,
     /// `dev.NAME`: sets of pairs to evaluate on; NAME is how metrics call them, as `NAME.loss`.
     pub dev: BTreeMap<String, TextFiles>,
-    /// The vocabulary, a SentencePiece `.model` as `padir vocab train` writes it.
+    /// The vocabulary: a SentencePiece `.model` or a `tokenizer.json`, or a directory with one of them, as `padir vocab train` writes it.
     pub vocabulary: PathBuf,
     /// The language of the sources, such as `en`; the model remembers it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ impl DataConfig {
         let sets = section.section("dev").sections();
         let dev = sets.into_iter().map(|(name, set)| (name, TextFiles::read(set))).collect();
         let vocabulary = section.path("vocabulary");
-        section.require_file("vocabulary", &vocabulary);
+        let vocabulary = section.vocabulary_file("vocabulary", vocabulary);
         let wanted = "the code of a language, such as \"en\"";
         let source_language = section.choice("source_language", wanted);
         let target_language = section.choice("target_language", wanted);

@@ -44,7 +44,7 @@ pub(super) fn read(
     flags: &[String],
     problems: &mut Vec<Problem>,
 ) -> Entries {
-    let lines = Lines { file, text };
+    let lines = Lines::new(file, text);
     let (table, faults) = DeTable::parse_recoverable(text);
     for fault in faults {
         let origin = lines.origin(fault.span().map_or(0, |span| span.start));
@@ -62,13 +62,17 @@ pub(super) fn read(
 /// From positions to lines.
 struct Lines<'a> {
     file: &'a Path,
-    text: &'a str,
+    /// Where lines end.
+    ends: Vec<usize>,
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
+    fn new(file: &'a Path, text: &str) -> Self {
+        Self { file, ends: text.match_indices('\n').map(|(at, _)| at).collect() }
+    }
+
     fn origin(&self, position: usize) -> Origin {
-        let before = &self.text.as_bytes()[..position.min(self.text.len())];
-        let line = before.split(|&byte| byte == b'\n').count();
+        let line = 1 + self.ends.partition_point(|&end| end < position);
         Origin::Line { file: self.file.to_owned(), line }
     }
 

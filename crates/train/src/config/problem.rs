@@ -52,8 +52,14 @@ pub enum ConfigError {
     },
 }
 
+/// So many faults are shown: a file that has more is probably no configuration at all.
+const SHOWN: usize = 20;
+
 fn list(path: &Path, problems: &[Problem]) -> String {
-    let lines: Vec<String> = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+    let shown = problems.iter().take(SHOWN).map(|problem| format!("\n  {problem}"));
+    let more = problems.len().saturating_sub(SHOWN);
+    let rest = (more > 0).then(|| format!("\n  and {more} more"));
+    let lines: Vec<String> = shown.chain(rest).collect();
     let number = match problems.len() {
         1 => "a problem".to_owned(),
         n => format!("{n} problems"),

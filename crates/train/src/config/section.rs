@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use padir_text::vocab::Vocabulary;
 use serde::de::DeserializeOwned;
 
 use super::document::{Entries, Entry, Node};
@@ -323,6 +324,23 @@ impl<'r> Section<'r> {
         if expected && !path.is_file() {
             let what = if path.is_dir() { "is a directory" } else { "does not exist" };
             self.complain(key, format!("the file {} {what}", path.display()));
+        }
+    }
+
+    /// The file of a vocabulary: a directory stands for the one in it, as on the command line. Notes that it is absent.
+    pub(super) fn vocabulary_file(&self, key: &str, path: PathBuf) -> PathBuf {
+        if self.report.files == Files::Ignored {
+            return path;
+        }
+        match Vocabulary::file(&path) {
+            Ok(file) => {
+                self.require_file(key, &file);
+                file
+            }
+            Err(error) => {
+                self.complain(key, error.to_string());
+                path
+            }
         }
     }
 

@@ -354,6 +354,15 @@ fn broken_toml_is_told_with_its_lines() {
 }
 
 #[test]
+fn a_text_is_not_listed_line_by_line() {
+    let text = "Two men are talking.\nA dog = runs = through the snow.\n".repeat(4000);
+    let text = Config::preview("c.toml", &text, &[]).unwrap_err().to_string();
+    assert!(text.lines().count() < 25, "{} lines", text.lines().count());
+    assert!(text.starts_with(|c: char| c.is_ascii_digit()), "{text}");
+    assert!(text.ends_with(" more") && text.contains("\n  c.toml:1: "), "{text}");
+}
+
+#[test]
 fn absent_files_are_told_together() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name).display().to_string();

@@ -5,9 +5,11 @@
 
 use std::path::Path;
 
+use padir_base::hash::hash_file;
 use padir_base::manifest::{DataFile, Manifest};
 use padir_checkpoint::MODEL;
 use padir_text::shard::ShardSet;
+use padir_text::vocab::Vocabulary;
 
 use super::RunDirError;
 use crate::config::{Config, Difference, TrainData};
@@ -52,6 +54,13 @@ fn decisive(manifest: &Manifest) -> usize {
     (1 + files).min(manifest.data.len())
 }
 
+/// Whether two files hold the same vocabulary in different forms. Of the old one this can be told as long as it stands.
+fn is_same_vocabulary(old: &DataFile, new: &DataFile) -> bool {
+    let stands = hash_file(&old.path).is_ok_and(|hash| hash == old.sha256);
+    let hash = |file: &DataFile| Vocabulary::load(&file.path).ok().map(|v| v.hash());
+    stands && hash(old).is_some() && hash(old) == hash(new)
+}
+
 /// Every file that changed and may not.
 pub(super) fn differences(old: &Manifest, new: &Manifest) -> Vec<Difference> {
     let old = &old.data[..decisive(old)];
@@ -61,8 +70,10 @@ pub(super) fn differences(old: &Manifest, new: &Manifest) -> Vec<Difference> {
         let sentence = format!("there were {old} files of training data and are {new}");
         return vec![Difference::fixed(sentence)];
     }
-    let changed =
-        old.iter().zip(new).enumerate().filter(|(_, (old, new))| old.sha256 != new.sha256);
+    let is_changed = |(index, (old, new)): &(usize, (&DataFile, &DataFile))| {
+        old.sha256 != new.sha256 && !(*index == 0 && is_same_vocabulary(old, new))
+    };
+    let changed = old.iter().zip(new).enumerate().filter(is_changed);
     changed
         .map(|(index, (old, new))| {
             let what = if index == 0 { "the vocabulary" } else { "the training data" };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use padir_checkpoint::{Checkpoint, Init, ModelConfig, Parameter};
 use padir_model::{Device, Network};
+use padir_text::vocab::Vocabulary;
 
 use super::TrainError;
 use crate::config::Config;
@@ -15,14 +16,15 @@ const DECODER_BIAS: &str = "decoder.block.0.layer.0.SelfAttention.relative_atten
 pub(super) fn network(
     config: &Config,
     model: &ModelConfig,
+    vocabulary: &Vocabulary,
     device: &Device,
 ) -> Result<Network, TrainError> {
     let Some(path) = &config.model.start_from else {
         return Ok(Network::initialise(model, config.run.seed, device)?);
     };
     let other = Checkpoint::open(path)?;
-    let ids = |config: &ModelConfig| config.provenance.vocabulary;
-    if ids(other.config()).is_some_and(|theirs| ids(model) != Some(theirs)) {
+    let theirs = other.config().provenance.vocabulary;
+    if theirs.is_some_and(|hash| !vocabulary.is_known_as(hash)) {
         return Err(TrainError::OtherVocabulary { model: path.clone() });
     }
     let theirs: HashMap<String, Parameter> =

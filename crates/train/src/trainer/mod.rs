@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use padir_model::Device;
+use padir_score::Script;
 use padir_text::batch::{BatchReader, Batches, Position, Prefetch, Rank};
 use padir_text::vocab::Vocabulary;
 
@@ -106,7 +107,7 @@ pub fn train(
     let mut model = config.model_config(&vocabulary);
     model.provenance.vocabulary = Some(vocabulary.hash());
     model.provenance.data = Some(shards.digest());
-    let network = beginning::network(config, &model, &device)?;
+    let network = beginning::network(config, &model, &vocabulary, &device)?;
     let mut learner = Learner::new(network, config);
     let mut reader = BatchReader::new(shards, config.batch_config(), Rank(0))?;
     if reader.epoch(0)?.batches() == 0 {
@@ -202,7 +203,22 @@ impl Trainer<'_> {
         for note in &self.config.notes {
             self.observer.note(note);
         }
+        self.note_misfits();
         Ok(())
+    }
+
+    /// Says if BLEU of a dev set would compare something else than words.
+    fn note_misfits(&mut self) {
+        let decode = &self.config.run.decode;
+        for set in self.dev_sets.iter().filter(|_| decode.lines > 0) {
+            let references = set.references.iter().map(String::as_str);
+            if let Some(misfit) = Script::of(references).misfit(decode.tokenize) {
+                let name = &set.name;
+                self.observer.note(&format!(
+                    "note: dev set {name}: {misfit}; run.decode.tokenize chooses another, such as \"zh\" or \"13a\""
+                ));
+            }
+        }
     }
 
     fn run(&mut self, batches: Batches) -> Result<Ending, TrainError> {

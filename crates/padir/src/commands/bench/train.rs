@@ -22,8 +22,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::peer::Peer;
-use crate::commands::train::{peak_memory, with_threads};
+use crate::commands::train::with_threads;
 use crate::console::Console;
+use crate::memory;
+use crate::places::{Force, Places};
 
 /// Measure training.
 ///
@@ -58,6 +60,9 @@ pub(crate) struct Train {
     /// Write batches and initial weights to this directory.
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 /// What was measured.
@@ -87,6 +92,10 @@ struct Report {
 
 impl Train {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        if let Some(directory) = &self.dump {
+            let places = Places::default().reads([&self.config]).makes_directory(directory);
+            places.check(self.force)?;
+        }
         let config = Config::read(&self.config, &self.set)?;
         with_threads(config.run.threads, || self.measure(console, &config))?
     }
@@ -145,7 +154,7 @@ impl Train {
             rounds: self.rounds,
             tokens_per_second,
             seconds_per_step: step,
-            peak_memory: peak_memory(),
+            peak_memory: memory::peak(),
             first_loss,
             work_per_step: work,
             limit_seconds: floor,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::table;
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, OutputArgs, explain_write, for_each_pair};
+use crate::corpus::{CorpusArgs, OutputArgs, explain_write, for_each_pair, note_empty};
 
 /// Write corpora in another form: aligned files, TSV or parquet, compressed or not.
 #[derive(clap::Args)]
@@ -27,11 +27,13 @@ pub(crate) struct Convert {
 impl Convert {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let corpora = self.corpus.all()?;
+        self.output.check(&corpora)?;
         let mut writer = self.output.create(console, self.corpus.languages(&corpora))?;
         let (pairs, skipped) = for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
             writer.write(pair).map_err(explain_write)
         })?;
         writer.finish().map_err(explain_write)?;
+        note_empty(console, &corpora, pairs + skipped);
         if console.wants_json() {
             return console.print_json(&json!({ "pairs": pairs, "skipped": skipped }));
         }

@@ -28,6 +28,7 @@ use super::table::{grouped, percent};
 use crate::console::Console;
 use crate::corpus::{CorpusArgs, explain, note_skipped, open};
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// Why pairs are left out here, besides what the reader of the corpus finds.
 const TOO_MANY_TOKENS: &str = "too many tokens";
@@ -51,9 +52,12 @@ pub(crate) struct Encode {
     #[arg(long, value_name = "FILE")]
     vocab: PathBuf,
 
-    /// The directory to write. It must not exist, or be empty.
+    /// The directory to write.
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
+
+    #[command(flatten)]
+    force: Force,
 
     #[command(flatten)]
     limits: Limits,
@@ -115,24 +119,34 @@ impl Encode {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let vocabulary = load_vocabulary(&self.vocab)?;
         let corpora = self.corpus.all()?;
+        let texts = corpora.iter().flat_map(Corpus::files).map(Origin::path);
+        Places::default()
+            .reads(texts.chain([self.vocab.as_path()]))
+            .makes_directory(&self.output)
+            .check(self.force)?;
         let lexicon = Lexicon { hash: vocabulary.hash(), size: vocabulary.size() as u32 };
         let extent = Extent { pairs: self.pairs_per_shard, ..Extent::default() };
-        let mut writer = explain_place(ShardWriter::create(&self.output, lexicon, extent))?;
+        let begin = if self.force.is_given() { ShardWriter::replace } else { ShardWriter::create };
+        let mut writer = explain_place(begin(&self.output, lexicon, extent))?;
         let mut counts = Counts::default();
         let progress = console.progress("pairs", 0);
         for corpus in &corpora {
             let mut pairs = open(corpus, self.corpus.reading())?;
             let note = |read| progress.set_position(read);
-            self.encode(corpus, &mut pairs, &vocabulary, &mut writer, &mut counts, note)?;
+            let encoded =
+                self.encode(corpus, &mut pairs, &vocabulary, &mut writer, &mut counts, note)?;
             note_skipped(console, corpus, pairs.skipped());
             counts.add_unreadable(pairs.skipped());
+            if encoded + pairs.skipped().total() == 0 {
+                console.note(format!("note: {corpus} is empty"));
+            }
         }
         progress.finish_and_clear();
         let volume = writer.finish(Some(&self.manifest(lexicon.hash, &corpora)?))?;
         self.report(volume, counts)?.show(console)
     }
 
-    /// Encodes one corpus, portion after portion.
+    /// Encodes one corpus, portion after portion, and counts its pairs.
     fn encode(
         &self,
         corpus: &Corpus,
@@ -141,7 +155,7 @@ impl Encode {
         writer: &mut ShardWriter,
         counts: &mut Counts,
         progress: impl Fn(u64),
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let mut portion = Portion::default();
         let mut number = 0_u64;
         while portion.read(pairs)? {
@@ -156,7 +170,7 @@ impl Encode {
             }
             progress(writer.pairs());
         }
-        Ok(())
+        Ok(number)
     }
 
     fn manifest(&self, vocabulary_sha256: Sha256, corpora: &[Corpus]) -> Result<Manifest> {
@@ -199,7 +213,9 @@ impl Encode {
 /// Adds to the refusal of a destination what can be done about it.
 fn explain_place(writer: Result<ShardWriter, ShardError>) -> Result<ShardWriter> {
     let advice = match writer.as_ref().map_err(|error| error.fault.as_ref()) {
-        Err(Fault::Exists) => "choose another --output, or remove what stands there",
+        Err(Fault::Exists | Fault::Occupied(_)) => {
+            "choose another --output, or remove what stands there"
+        }
         Err(Fault::Busy) => "wait for it, or choose another --output",
         _ => return Ok(writer?),
     };

@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::table::{Table, grouped, percent};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, OutputArgs, corpora_of_names, explain_write, for_each_pair};
+use crate::corpus::{
+    CorpusArgs, OutputArgs, corpora_of_names, explain_write, for_each_pair, note_empty,
+};
 
 /// Leave out pairs by length, length ratio, repetition, or overlap with a test set.
 #[derive(clap::Args)]
@@ -111,10 +113,11 @@ impl RuleArgs {
 impl Filter {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let corpora = self.corpus.all()?;
+        let excluded = corpora_of_names(&self.rules.exclude, self.corpus.langs())?;
+        self.output.check(&[&corpora[..], &excluded[..]].concat())?;
         let reading = self.corpus.reading();
         let mut forbidden = Forbidden::default();
-        if !self.rules.exclude.is_empty() {
-            let excluded = corpora_of_names(&self.rules.exclude, self.corpus.langs())?;
+        if !excluded.is_empty() {
             for_each_pair(console, &excluded, reading, |pair| {
                 forbidden.insert(pair);
                 Ok(())
@@ -131,6 +134,7 @@ impl Filter {
             Ok(())
         })?;
         writer.finish().map_err(explain_write)?;
+        note_empty(console, &corpora, read + skipped);
         report(console, read, skipped, &dropped)
     }
 }

@@ -16,6 +16,7 @@ use super::table::grouped;
 use crate::console::Console;
 use crate::hint::WithHint;
 use crate::lines::{TextFiles, for_each_line};
+use crate::places::{Force, Places};
 
 /// Make new sentences in the manner of given ones, as sources for a teacher to translate.
 ///
@@ -60,6 +61,9 @@ pub(crate) struct Imagine {
     /// Where to write: .gz, .zst and .xz are compressed.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     output: PathBuf,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 impl Imagine {
@@ -76,6 +80,8 @@ impl Imagine {
             .filter(|file| input::is_stdin(file))
             .count();
         ensure!(stdins <= 1, "stdin is named {stdins} times, but can be read once");
+        let inputs = self.text.files.iter().chain(&self.exclude);
+        Places::default().reads(inputs).writes([&self.output]).check(self.force)?;
         let mut reader = Reader::default();
         let mut known = Vec::new();
         self.text.for_each(|line| {
@@ -84,6 +90,7 @@ impl Imagine {
             Ok(())
         })?;
         let read = known.len();
+        ensure!(read > 0, "{} is empty", self.text);
         for file in &self.exclude {
             for_each_line(file, self.text.max_line, &mut |line| {
                 known.push(fingerprint(line));

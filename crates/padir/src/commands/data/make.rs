@@ -15,6 +15,7 @@ use super::table::grouped;
 use crate::console::Console;
 use crate::corpus::{explain_write, make_directory};
 use crate::hint::WithHint;
+use crate::places::Places;
 
 /// Make a synthetic parallel corpus, the same for the same seed, without a download.
 #[derive(clap::Args)]
@@ -153,6 +154,7 @@ impl Make {
             !(to_stdout && console.wants_json()),
             "--json and pairs both want to go to stdout: give --output"
         );
+        Places::default().writes(&output).check(self.folder.force())?;
         let destination = Destination::of_names(&output, languages).map_err(explain_write)?;
         let mut writer = destination.create().map_err(explain_write)?;
         for pair in pairs.take(count) {
@@ -175,6 +177,8 @@ impl Make {
         let Some(directory) = self.folder.directory() else {
             bail!("give --pairs for one corpus or --out-dir for train, dev and test");
         };
+        let splits = [("train", 1), ("dev", self.dev), ("test", self.test)];
+        self.folder.check(&[], splits, Some(languages))?;
         let mut draw =
             |count: usize| -> Result<Vec<Pair>> { pairs.by_ref().take(count).map(new).collect() };
         let (test, dev) = (draw(self.test)?, draw(self.dev)?);

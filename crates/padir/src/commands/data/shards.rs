@@ -46,7 +46,7 @@ impl Shards {
         let advice = "encode the corpus again with `padir data encode`";
         let shards = ShardSet::open(&self.directory).hint(advice)?;
         if let Some(path) = &self.vocab {
-            shards.require_vocabulary(load_vocabulary(path)?.hash()).hint(advice)?;
+            shards.require_vocabulary(&load_vocabulary(path)?).hint(advice)?;
         }
         if self.verify {
             let progress = console.progress("bytes verified", shards.bytes());

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail, ensure};
 use padir_base::random::Seed;
 use padir_text::columnar::Languages;
+use padir_text::origin::Origin;
 use padir_text::split::{By, Chooser, Fate, Sizes};
 use padir_text::writer::{Destination, PairWriter};
 use padir_text::{Corpus, Pair};
@@ -14,8 +15,10 @@ use super::table::grouped;
 use crate::console::Console;
 use crate::corpus::{
     CorpusArgs, default_languages, explain, explain_write, for_each_pair, make_directory,
+    require_pairs,
 };
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// Divide a corpus into training, development and test sets.
 #[derive(clap::Args)]
@@ -81,6 +84,9 @@ pub(super) struct FolderArgs {
     /// What the two sides are called in file names and parquet columns; by default as the input.
     #[arg(long, value_name = "SRC,TGT")]
     out_langs: Option<Languages>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -106,8 +112,33 @@ impl FolderArgs {
         self.out_dir.as_deref()
     }
 
+    /// Whether existing files may be replaced.
+    pub(super) fn force(&self) -> Force {
+        self.force
+    }
+
+    /// Refuses splits, named with their sizes, that would overwrite a corpus that is read, each other, or what exists.
+    pub(super) fn check(
+        &self,
+        corpora: &[Corpus],
+        splits: [(&str, usize); 3],
+        languages: Option<&Languages>,
+    ) -> Result<()> {
+        let inputs = corpora.iter().flat_map(Corpus::files).map(Origin::path);
+        let mut places = Places::default().reads(inputs);
+        for (name, _) in splits.into_iter().filter(|(_, size)| *size > 0) {
+            places = places.writes(self.destination(name, languages.cloned()).files());
+        }
+        places.check(self.force)
+    }
+
     /// Starts the files of one split.
     pub(super) fn create(&self, name: &str, languages: Option<Languages>) -> Result<PairWriter> {
+        self.destination(name, languages).create().map_err(explain_write)
+    }
+
+    /// The files of one split.
+    fn destination(&self, name: &str, languages: Option<Languages>) -> Destination {
         let directory = self.out_dir.as_deref().unwrap_or(Path::new("."));
         let languages = self.out_langs.clone().or(languages).unwrap_or_else(default_languages);
         let end = match self.compress {
@@ -117,15 +148,14 @@ impl FolderArgs {
             CompressArg::Xz => ".xz",
         };
         let path = |form: &str| directory.join(format!("{name}.{form}{end}"));
-        let destination = match self.format {
+        match self.format {
             FormatArg::Aligned => Destination::Aligned {
                 source: path(&languages.source),
                 target: path(&languages.target),
             },
             FormatArg::Tsv => Destination::Tsv(path("tsv")),
             FormatArg::Parquet => Destination::Parquet { file: path("parquet"), languages },
-        };
-        destination.create().map_err(explain_write)
+        }
     }
 
     /// Writes one split that is in memory.
@@ -154,6 +184,9 @@ impl Split {
         };
         let corpora = self.corpus.all()?;
         let languages = self.corpus.languages(&corpora);
+        // What is not held out is train, and there are files of it even if that is nothing.
+        let splits = [("train", 1), ("dev", self.dev), ("test", self.test)];
+        self.folder.check(&corpora, splits, languages.as_ref())?;
         let corpora = corpora
             .into_iter()
             .map(|corpus| corpus.repeatable().map_err(explain))
@@ -164,10 +197,11 @@ impl Split {
         };
         let sizes = Sizes { dev: self.dev, test: self.test };
         let mut chooser = Chooser::new(by, sizes, self.disjoint);
-        for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
+        let (pairs, _) = for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
             chooser.add(pair);
             Ok(())
         })?;
+        require_pairs(&corpora, pairs)?;
         let mut split = chooser.finish().hint("hold out fewer pairs, or go without --disjoint")?;
         make_directory(directory)?;
         let mut writer = self.folder.create("train", languages.clone())?;

@@ -23,18 +23,19 @@ use anyhow::{Context, Result, anyhow, ensure};
 use padir_base::manifest::DataFile;
 use padir_decode::Abilities;
 use padir_text::Corpus;
+use padir_text::origin::Origin;
 use padir_text::pair::Side;
 use padir_text::writer::{Destination, WriteError};
 use padir_translate::{Decoding, Segmentation, Translator, abilities_of};
 use serde_json::json;
 
 use super::arithmetic::Arithmetic;
-use super::train::listen;
 use super::translate::{Counts, change, some_decoder};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair};
+use crate::corpus::{CorpusArgs, OutputArgs, explain, explain_write, for_each_pair, require_pairs};
 use crate::hint::WithHint;
-use crate::path::is_same;
+use crate::interrupt::stop_flag;
+use crate::places::{Force, Places};
 use join::Joiner;
 use parts::{Parts, Standing};
 use report::{OnEmpty, Report, Request};
@@ -246,7 +247,7 @@ impl Distil {
         let corpora = corpora.into_iter().map(repeatable).collect::<Result<Vec<Corpus>>>()?;
         let (task, skipped) = self.survey(console, &corpora, &place, translator)?;
         let request = self.request(&task, &corpora, &place)?;
-        Ok(Work { task, request, corpora, skipped, place, stop: listen()? })
+        Ok(Work { task, request, corpora, skipped, place, stop: stop_flag() })
     }
 
     /// Translates our share.
@@ -298,14 +299,17 @@ impl Distil {
             let directory = output.parent().filter(|parent| !parent.as_os_str().is_empty());
             let is_there = directory.is_none_or(Path::is_dir);
             ensure!(is_there, "cannot write {}: there is no such directory", output.display());
-            for input in corpora.iter().flat_map(Corpus::files) {
-                let name = output.display();
-                ensure!(!is_same(output, input.path()), "{name} is both read and written");
-            }
         }
         let last = outputs.last().context("no --output")?;
-        ensure!(outputs.len() < 2 || outputs[0] != *last, "{} is named twice", last.display());
         let (parts, report) = (beside(last, ".parts"), beside(last, ".report.json"));
+        let inputs = corpora.iter().flat_map(Corpus::files).map(Origin::path);
+        let places = Places::default().reads(inputs).writes(&outputs);
+        // Work that was begun or finished here is gone on with, whatever there is of its files.
+        if parts.exists() || report.exists() {
+            places.check(Force::GIVEN)?;
+        } else {
+            places.check(self.output.force())?;
+        }
         Ok(Place { destination, parts, report })
     }
 
@@ -337,7 +341,7 @@ impl Distil {
             }
             Ok(())
         })?;
-        ensure!(pairs > 0, "there are no pairs to distil");
+        require_pairs(corpora, pairs)?;
         let task = Task {
             model: hash_model(&self.model, self.arithmetic.shortlist)?,
             precision: translator.engine().precision().to_string(),

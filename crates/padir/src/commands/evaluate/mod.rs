@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use padir_base::file::write_atomically;
 use padir_base::hash::Sha256;
 use padir_engine::Precision;
@@ -25,10 +25,12 @@ use super::data::table::{Table, pairs};
 use super::distil::batches::{batches, source_lengths};
 use super::distil::part::one_line;
 use super::distil::task::hash_model;
+use super::misfit::note_misfit;
 use super::rerank::{RerankArgs, RerankerRecord};
 use super::translate::{Shortcuts, some_decoder};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, for_each_pair};
+use crate::corpus::{CorpusArgs, for_each_pair, require_pairs};
+use crate::places::{Force, Places};
 use figures::{Figures, Scores};
 use lengths::Foretold;
 use variant::Variant;
@@ -63,6 +65,9 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "DIR")]
     outputs: Option<PathBuf>,
 
+    #[command(flatten)]
+    force: Force,
+
     /// Most texts that are translated together. It changes the speed, not the result.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
     batch: u16,
@@ -95,7 +100,7 @@ struct DecodingArgs {
     beam: Vec<usize>,
 
     /// How much longer translations are favoured: α of the length penalty; several between commas.
-    #[arg(long, value_name = "α,…", value_delimiter = ',')]
+    #[arg(long, value_name = "α,…", value_delimiter = ',', allow_hyphen_values = true)]
     length_penalty: Vec<f64>,
 
     /// Change any other setting of the decoder.
@@ -134,20 +139,27 @@ impl Evaluate {
         for Variant { decoding, .. } in &variants {
             translator.set_decoding(decoding.clone())?;
         }
+        let corpora = self.corpus.all()?;
+        if let Some(directory) = &self.outputs {
+            let files = variants.iter().map(|variant| file_of(directory, &variant.name));
+            let texts = corpora.iter().flat_map(Corpus::files).map(Origin::path);
+            Places::default().reads(texts).writes(files).check(self.force)?;
+        }
         let models = Models {
             directory: &self.model,
             files: hash_model(&self.model, self.arithmetic.shortlist)?,
             precision: translator.engine().precision(),
             reranker: self.rerank.record(&translator)?,
         };
-        let corpora = self.corpus.all()?;
         let mut pairs: Vec<Pair> = Vec::new();
         for_each_pair(console, &corpora, self.corpus.reading(), |pair| {
             pairs.push(pair.clone());
             Ok(())
         })?;
-        ensure!(!pairs.is_empty(), "there is nothing to translate");
+        require_pairs(&corpora, pairs.len() as u64)?;
         let scores = Scores::new(&pairs, self.tokenize)?;
+        let references = pairs.iter().map(|pair| pair.target.as_str());
+        note_misfit(console, "the references", references, self.tokenize);
         if let Some(directory) = &self.outputs {
             fs::create_dir_all(directory)
                 .with_context(|| format!("cannot make {}", directory.display()))?;
@@ -279,8 +291,13 @@ fn name_of(file: &Origin) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
+/// Where the translations of a variant go.
+fn file_of(directory: &Path, variant: &str) -> PathBuf {
+    directory.join(format!("{variant}.txt"))
+}
+
 fn write_lines(directory: &Path, name: &str, lines: &[String]) -> Result<()> {
-    let path = directory.join(format!("{name}.txt"));
+    let path = file_of(directory, name);
     let mut text = lines.join("\n");
     text.push('\n');
     Ok(write_atomically(&path, text.as_bytes())?)

@@ -14,6 +14,7 @@ use super::law::LawArgs;
 use super::model::ModelArgs;
 use super::output::{finite, human, human_option, print_table, write_columns};
 use crate::console::Console;
+use crate::places::{Force, Places};
 
 /// TV, KL and χ² distance from p, step by step, beside their bounds.
 ///
@@ -46,6 +47,9 @@ pub(crate) struct Decay {
     /// Write the table to a .csv or .npy file too.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -70,6 +74,8 @@ const TENSOR_STATES: usize = 64;
 
 impl Decay {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let inputs = self.model.files().chain(self.law.files());
+        Places::default().reads(inputs).writes(&self.out).check(self.force)?;
         let (_, p) = self.model.enumerate()?;
         let start = self.start(&p)?;
         let law = self.law.build(p.space().sites())?;

@@ -19,6 +19,7 @@ use super::model::ModelArgs;
 use super::output::{human_option, human_wide, json_number, print_table, write_columns};
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// Asymptotic variances Γ, Poincaré constants and the theory's inequalities, for every k.
 ///
@@ -46,6 +47,9 @@ pub(crate) struct Exact {
     /// Write the table to a .csv or .npy file too.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -82,6 +86,8 @@ struct LawRow {
 
 impl Exact {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let inputs = self.model.files().chain(self.law.as_deref());
+        Places::default().reads(inputs).writes(&self.out).check(self.force)?;
         let (model, p) = self.model.enumerate()?;
         let family = model.family();
         let sizes =

@@ -10,6 +10,7 @@ use padir_lab::figure::{self, Drawing, ErrorSettings, HittingSettings, estimatio
 use serde::Serialize;
 
 use crate::console::Console;
+use crate::places::{Force, Places};
 
 /// Draw the figures: SVG and PNG, with their numbers as CSV and the command that made them.
 ///
@@ -44,6 +45,9 @@ pub(crate) struct Figures {
     /// The resolution of the PNG.
     #[arg(long, value_name = "DPI", default_value_t = 200.0)]
     dpi: f64,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -90,9 +94,14 @@ impl Figures {
             "--dpi {} is not between 30 and 2400",
             self.dpi
         );
+        let names = if self.names.is_empty() { ALL.to_vec() } else { self.names.clone() };
+        let stems = names.iter().filter_map(clap::ValueEnum::to_possible_value);
+        let file = |stem: &str, form| self.out.join(format!("{stem}.{form}"));
+        let files =
+            stems.flat_map(|stem| ["svg", "png", "csv"].map(|form| file(stem.get_name(), form)));
+        Places::default().writes(files).check(self.force)?;
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("cannot make {}", self.out.display()))?;
-        let names = if self.names.is_empty() { ALL.to_vec() } else { self.names.clone() };
         let mut made = Vec::new();
         for name in names {
             let drawing = self.draw(console, name)?;

@@ -16,6 +16,7 @@ use super::model::ModelArgs;
 use super::output::{human, print_table};
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// Fit a model's parameters to samples: maximum likelihood or any pseudolikelihood.
 ///
@@ -66,6 +67,9 @@ pub(crate) struct Fit {
     /// Write the estimates to a .csv or .npy file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -110,6 +114,8 @@ struct RunsOff {
 
 impl Fit {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let inputs = self.model.files().chain(self.law.files()).chain([self.samples.as_path()]);
+        Places::default().reads(inputs).writes(&self.out).check(self.force)?;
         let model = self.model.build()?;
         let law = self.law.build(model.sites())?;
         let rows =

@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use super::model::ModelArgs;
 use super::output::{human_wide, json_number, print_table, write_columns};
 use crate::console::Console;
+use crate::places::{Force, Places};
 
 /// Expected steps from R₋₁ (all −1) to R₁ (all +1), for k-Gibbs and independent parallel.
 ///
@@ -45,6 +46,9 @@ pub(crate) struct Hitting {
     /// Where to write survival curves: .csv or .npy.
     #[arg(long, value_name = "FILE", requires = "survival")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -86,6 +90,8 @@ enum Subject {
 
 impl Hitting {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let inputs = self.model.files();
+        Places::default().reads(inputs).writes(&self.out).check(self.force)?;
         let model = self.model.build()?;
         let sites = model.sites();
         let sizes: Vec<usize> =

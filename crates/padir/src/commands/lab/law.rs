@@ -1,6 +1,6 @@
 //! Which mask law, and with it which chain or estimator.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use padir_base::mask::MaskLaw;
@@ -22,6 +22,11 @@ pub(crate) struct LawArgs {
 }
 
 impl LawArgs {
+    /// The file that is read, if there is one.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.law.as_deref().into_iter()
+    }
+
     /// The law, for a number of sites.
     pub(crate) fn build(&self, sites: usize) -> Result<MaskLaw> {
         if let Some(path) = &self.law {

@@ -1,6 +1,6 @@
 //! Which model: from flags, or from a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use padir_lab::data::read_edges;
@@ -56,6 +56,12 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        // A graph that is no file does no harm here: nothing is called like it.
+        self.model.as_deref().into_iter().chain([Path::new(&self.graph)])
+    }
+
     /// The model that was asked for.
     pub(crate) fn build(&self) -> Result<Model> {
         if let Some(path) = &self.model {

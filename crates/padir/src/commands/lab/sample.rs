@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::law::LawArgs;
 use super::model::ModelArgs;
 use crate::console::Console;
+use crate::places::{Force, Places};
 
 /// Draw samples: exactly, by block Gibbs with any mask law, or by independent parallel.
 ///
@@ -67,6 +68,9 @@ pub(crate) struct Sample {
     /// Write to a .csv or .npy file instead of CSV on stdout.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -92,6 +96,8 @@ struct Report {
 
 impl Sample {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let inputs = self.model.files().chain(self.law.files());
+        Places::default().reads(inputs).writes(&self.out).check(self.force)?;
         ensure!(self.samples > 0 && self.chains > 0, "there is nothing to draw: 0 samples");
         ensure!(
             u32::try_from(self.samples as u64).is_ok() && u32::try_from(self.chains as u64).is_ok(),

@@ -14,6 +14,7 @@ use super::law::LawArgs;
 use super::model::ModelArgs;
 use super::output::{human, write_columns};
 use crate::console::Console;
+use crate::places::{Force, Places};
 
 /// The block approximate tensorisation constant: the supremum over r of
 /// KL(r‖q) / E KL(conditionals), with the r that reaches it.
@@ -43,6 +44,9 @@ pub(crate) struct Tensorise {
     /// Write the certificate, state by state, to a .csv or .npy file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -63,6 +67,8 @@ const LARGEST: usize = 4096;
 
 impl Tensorise {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        let inputs = self.model.files().chain(self.law.files());
+        Places::default().reads(inputs).writes(&self.out).check(self.force)?;
         let (_, p) = self.model.enumerate()?;
         ensure!(
             p.space().size() <= LARGEST,

@@ -5,7 +5,7 @@ mod card;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use padir_checkpoint::{
     CARD, Checkpoint, CheckpointWriter, Extras, MODEL, ModelCard, SENTENCEPIECE, TOKENIZER,
 };
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::console::Console;
 use crate::hint::WithHint;
-use crate::path::is_same;
+use crate::places::{Force, Places};
 
 /// Store a model with 8-bit weights.
 ///
@@ -48,11 +48,17 @@ pub(crate) struct Quantize {
     /// The scores for the card: what `padir evaluate --json` printed.
     #[arg(long, value_name = "FILE", requires = "card")]
     evaluation: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 impl Quantize {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        ensure!(!is_same(&self.model, &self.output), "the output is the model itself");
+        Places::default()
+            .reads([&self.model].into_iter().chain(&self.card).chain(&self.evaluation))
+            .makes_directory(&self.output)
+            .check(self.force)?;
         let checkpoint = Checkpoint::open(&self.model)
             .hint("DIR is a directory that `padir train` writes, such as runs/en-de/best")?;
         let place = checkpoint.directory();

@@ -11,6 +11,17 @@ use super::chapter::Chapter;
 use super::curves::{Curve, curves, levels};
 use super::evaluation::groups;
 
+/// What a figure is written as.
+const FORMS: [&str; 3] = ["svg", "png", "csv"];
+
+fn learning(chapter: &Chapter) -> String {
+    format!("{}-learning", chapter.name)
+}
+
+fn steps(chapter: &Chapter) -> String {
+    format!("{}-steps", chapter.name)
+}
+
 /// The directory of figures.
 pub(super) struct Gallery {
     directory: PathBuf,
@@ -28,6 +39,16 @@ impl Gallery {
         Ok(Self { directory, link: link.unwrap_or_default() })
     }
 
+    /// All files that may be drawn for a page.
+    pub(super) fn files(page: &Path, chapters: &[Chapter]) -> Vec<PathBuf> {
+        let directory = page.with_extension("");
+        let names = chapters.iter().flat_map(|chapter| [learning(chapter), steps(chapter)]);
+        let forms = |name: String| {
+            FORMS.map(|form| directory.join(&name).with_added_extension(form)).into_iter()
+        };
+        names.flat_map(forms).collect()
+    }
+
     /// How the dev scores of trainings rose; none if nothing was watched.
     pub(super) fn learning(&self, chapter: &Chapter) -> Result<Option<String>> {
         let metric = chapter.trainings.iter().find_map(|training| Some(training.best()?.0));
@@ -39,7 +60,7 @@ impl Gallery {
             (training.name.clone(), points.filter(|(_, y)| y.is_finite()).collect())
         };
         let curves: Vec<Curve> = chapter.trainings.iter().map(curve).collect();
-        self.draw(&format!("{}-learning", chapter.name), "minutes of training", &metric, &curves)
+        self.draw(&learning(chapter), "minutes of training", &metric, &curves)
     }
 
     /// BLEU by the number of steps; none if no model was asked for two.
@@ -48,7 +69,7 @@ impl Gallery {
         let mut curves = curves(&groups);
         let levels = levels(&groups, &curves);
         curves.extend(levels);
-        self.draw(&format!("{}-steps", chapter.name), "most steps", "BLEU", &curves)
+        self.draw(&steps(chapter), "most steps", "BLEU", &curves)
     }
 
     /// Draws curves that have two points at least to .svg and .png, with a .csv of the numbers; gives the page's link.
@@ -63,12 +84,13 @@ impl Gallery {
             panel = panel.with(Series::line(name.as_str(), points.iter().copied()));
             csv.extend(points.iter().map(|(x, y)| format!("\"{name}\",{x},{y}\n")));
         }
-        let scene = Figure::new().panel(panel).draw();
+        let scene = Figure::divided(panel).draw();
         let path = self.directory.join(name);
-        write_atomically(path.with_added_extension("svg"), scene.to_svg().as_bytes())?;
         let png = scene.to_png(2.0).context("cannot draw the figure")?;
-        write_atomically(path.with_added_extension("png"), &png)?;
-        write_atomically(path.with_added_extension("csv"), csv.as_bytes())?;
+        let contents = [scene.to_svg().into_bytes(), png, csv.into_bytes()];
+        for (form, content) in FORMS.into_iter().zip(contents) {
+            write_atomically(path.with_added_extension(form), &content)?;
+        }
         Ok(Some(format!("{}/{name}.svg", self.link)))
     }
 }

@@ -21,6 +21,7 @@ use padir_base::file::write_atomically;
 
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 use chapter::Chapter;
 use command::command;
 use figures::Gallery;
@@ -49,6 +50,9 @@ pub(crate) struct Report {
     /// Also copy what the page is made of, without texts and weights, to directories below this one, of which it can be made again.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 impl Report {
@@ -66,6 +70,7 @@ impl Report {
         let names: Vec<&str> = chapters.iter().map(|chapter| chapter.name.as_str()).collect();
         let different: BTreeSet<&&str> = names.iter().collect();
         ensure!(different.len() == names.len(), "two directories have the same name");
+        self.check(&chapters, console.wants_json())?;
         if let Some(shelf) = &self.keep {
             for (chapter, directory) in chapters.iter().zip(&self.directories) {
                 keep::keep(chapter, directory, shelf)?;
@@ -87,5 +92,21 @@ impl Report {
         write_atomically(&self.output, page.text().as_bytes())?;
         console.note(format!("wrote {}", self.output.display()));
         Ok(())
+    }
+
+    /// Refuses to overwrite records that are read, and pages, figures and copies that exist.
+    fn check(&self, chapters: &[Chapter], is_json: bool) -> Result<()> {
+        let mut places = Places::default();
+        for (chapter, directory) in chapters.iter().zip(&self.directories) {
+            places = places.reads(chapter.sources.iter().map(|file| directory.join(file)));
+            if let Some(shelf) = &self.keep {
+                let copies = chapter.sources.iter();
+                places = places.writes(copies.map(|file| shelf.join(&chapter.name).join(file)));
+            }
+        }
+        if !is_json {
+            places = places.writes([&self.output]).writes(Gallery::files(&self.output, chapters));
+        }
+        places.check(self.force)
     }
 }

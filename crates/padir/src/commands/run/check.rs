@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::Parser;
 use clap::error::ErrorKind;
 use padir_train::config::{Config, ConfigError};
 
@@ -15,7 +14,7 @@ use super::faults::Faults;
 use super::names::Names;
 use super::recipe::Embedded;
 use super::stage::Stage;
-use crate::Cli;
+use crate::arguments;
 use crate::commands::Command;
 use crate::commands::train::Train;
 
@@ -53,7 +52,7 @@ fn outputs(stages: &[Stage]) -> BTreeMap<String, Vec<String>> {
 fn check_stage(scene: &Scene<'_>, stage: &mut Stage, faults: &mut Faults) {
     let before = faults.count();
     let words = std::iter::once("padir").chain(stage.arguments());
-    match Cli::try_parse_from(words) {
+    match arguments::parse(words) {
         Ok(cli) => match cli.command {
             Command::Train(train) => check_training(scene, stage, &train, faults),
             Command::Evaluate(evaluate) => {

@@ -13,9 +13,9 @@ use std::{env, io};
 
 use anyhow::{Context, Result};
 
-use super::INTERRUPTED;
 use super::record::Lock;
 use crate::console::Console;
+use crate::interrupt::{self, Reaction};
 
 /// How often a child is asked whether it has ended.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -29,17 +29,15 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    pub(super) fn listen() -> Result<Self> {
+    pub(super) fn listen() -> Self {
         let signals = Self { heard: Arc::default(), busy: Arc::default() };
         let (heard, busy) = (Arc::clone(&signals.heard), Arc::clone(&signals.busy));
-        ctrlc::set_handler(move || {
+        interrupt::react(move || {
             // Files are hashed between stages, which can take long; nothing is lost if that ends at once.
-            if heard.fetch_add(1, Ordering::Relaxed) > 0 && !busy.load(Ordering::Relaxed) {
-                std::process::exit(INTERRUPTED);
-            }
-        })
-        .context("cannot listen for Ctrl-C")?;
-        Ok(signals)
+            let is_second = heard.fetch_add(1, Ordering::Relaxed) > 0;
+            if is_second && !busy.load(Ordering::Relaxed) { Reaction::End } else { Reaction::GoOn }
+        });
+        signals
     }
 
     pub(super) fn count(&self) -> usize {

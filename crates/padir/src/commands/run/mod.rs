@@ -29,9 +29,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow};
 use serde_json::json;
 
-use super::train::{INTERRUPTED, clock};
+use super::train::clock;
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::interrupt::Interrupted;
 use child::Signals;
 use digest::Digests;
 use graph::overlap;
@@ -98,7 +99,7 @@ impl Run {
             .with_context(|| format!("cannot make {}", recipe.dir.display()))?;
         let lock = Lock::take(&recipe.dir)?;
         let record = Record::read(&recipe.dir)?;
-        let signals = Signals::listen()?;
+        let signals = Signals::listen();
         let digests = Digests::default();
         let mut worker =
             Worker { console, recipe: &recipe, selection: &selection, record, digests };
@@ -143,7 +144,7 @@ impl Run {
             console.note(format_args!(
                 "stopped in stage {name} after {time}; the same command{again} goes on from there"
             ));
-            std::process::exit(INTERRUPTED);
+            return Err(Interrupted.into());
         }
         let ran = outcomes.iter().filter(|o| o.action == Action::Ran).count();
         let (skipped, dir) = (outcomes.len() - ran, recipe.dir.display());

@@ -1,10 +1,14 @@
 //! The options of each metric, and the metrics they make.
 
-use anyhow::{Result, bail, ensure};
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow, bail, ensure};
 use padir_score::{
     Bleu, Case, Chrf, ExactMatch, LengthRatio, Metric, Repetition, Smoothing, Stutter, Ter,
     TercomOptions, Tokenizer,
 };
+
+use crate::hint::WithHint;
 
 /// A metric as the user names it.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -28,6 +32,46 @@ pub(super) enum MetricName {
     Repetition,
 }
 
+impl MetricName {
+    /// Whether it depends on the tokeniser.
+    pub(super) fn cuts_into_words(self) -> bool {
+        matches!(self, Self::Bleu | Self::Length | Self::Repetition)
+    }
+}
+
+/// `en-zh`. Only the target matters.
+#[derive(Clone, Debug)]
+struct LanguagePair {
+    target: String,
+}
+
+impl FromStr for LanguagePair {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('-') {
+            Some((source, target)) if !source.is_empty() && !target.is_empty() => {
+                Ok(Self { target: target.to_lowercase() })
+            }
+            _ => Err("languages are written like en-zh"),
+        }
+    }
+}
+
+impl LanguagePair {
+    /// The tokeniser that sacrebleu takes for the target, if it is here.
+    fn tokenizer(&self) -> Result<Tokenizer> {
+        match self.target.split(['-', '_']).next() {
+            Some("zh") => Ok(Tokenizer::Zh),
+            Some(language @ ("ja" | "ko")) => Err(anyhow!(
+                "sacrebleu cuts {language} into words with MeCab, which is not part of padir"
+            ))
+            .hint("--tokenize char compares characters instead"),
+            _ => Ok(Tokenizer::Mteval13a),
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SmoothMethod {
     /// No smoothing.
@@ -43,10 +87,14 @@ enum SmoothMethod {
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "what is typed on a command line is switches")]
 pub(super) struct MetricOptions {
-    /// Tokeniser of BLEU, length and repetition.
-    #[arg(long, value_name = "NAME", default_value = "13a", help_heading = "BLEU")]
+    /// Tokeniser of BLEU, length and repetition [default: zh if --language-pair ends in zh, else 13a].
+    #[arg(long, value_name = "NAME", help_heading = "BLEU")]
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(["13a", "intl", "zh", "char", "none"]))]
-    tokenize: String,
+    tokenize: Option<String>,
+
+    /// The languages, which the usual tokeniser depends on, such as en-zh.
+    #[arg(long, short, value_name = "SRC-TGT", help_heading = "BLEU")]
+    language_pair: Option<LanguagePair>,
 
     /// Ignore case in BLEU and exact match.
     #[arg(long, help_heading = "BLEU")]
@@ -114,7 +162,16 @@ pub(super) struct MetricOptions {
 impl MetricOptions {
     /// Whether the user says that the text is already tokenised.
     pub(super) fn scores_tokenized_text(&self) -> bool {
-        self.tokenize == "none"
+        self.tokenize.as_deref() == Some("none")
+    }
+
+    /// How BLEU cuts segments.
+    pub(super) fn tokenizer(&self) -> Result<Tokenizer> {
+        match (&self.tokenize, &self.language_pair) {
+            (Some(name), _) => Ok(name.parse()?),
+            (None, Some(languages)) => languages.tokenizer(),
+            (None, None) => Ok(Tokenizer::default()),
+        }
     }
 
     /// The metrics in the order given.
@@ -134,7 +191,7 @@ impl MetricOptions {
     }
 
     fn metric(&self, name: MetricName, sentence: bool) -> Result<Box<dyn Metric>> {
-        let tokenizer: Tokenizer = self.tokenize.parse()?;
+        let tokenizer = self.tokenizer()?;
         let case = Case::lower_if(self.lowercase);
         Ok(match name {
             MetricName::Bleu => Box::new(Bleu {

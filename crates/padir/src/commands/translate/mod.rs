@@ -20,6 +20,7 @@ use padir_translate::{
 use super::arithmetic::Arithmetic;
 use super::rerank::RerankArgs;
 use crate::console::{Console, is_quiet_end};
+use crate::places::{Force, Places};
 use sink::Sink;
 use source::{Line, Source};
 use trace::Trace;
@@ -99,6 +100,9 @@ pub(crate) struct Translate {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     trace: Option<PathBuf>,
 
+    #[command(flatten)]
+    force: Force,
+
     /// Show each text as it is refined, step by step; with --json as `refinement`. A dot is a prediction that was rejected.
     #[arg(long, help_heading = "Output")]
     watch: bool,
@@ -123,6 +127,7 @@ impl Translate {
     }
 
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        Places::default().reads(&self.files).writes(&self.trace).check(self.force)?;
         let model = match &self.model {
             Some(model) => model.clone(),
             None => shelf::find(self.from.as_deref(), self.to.as_deref())?,

@@ -68,7 +68,7 @@ impl Source {
         most: usize,
         mut visit: impl FnMut(&[Line]) -> Result<()>,
     ) -> Result<()> {
-        let mut failure = None;
+        let (mut failure, mut is_any) = (None, false);
         while failure.is_none() {
             let Ok(first) = self.lines.recv() else { break };
             let mut batch = Vec::with_capacity(most);
@@ -83,10 +83,12 @@ impl Source {
             }
             if !batch.is_empty() {
                 visit(&batch)?;
+                is_any = true;
             }
         }
         match failure {
-            Some(error) => Err(error).hint("the lines before it were translated"),
+            Some(error) if is_any => Err(error).hint("the lines before it were translated"),
+            Some(error) => Err(error),
             None => Ok(()),
         }
     }

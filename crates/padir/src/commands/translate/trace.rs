@@ -1,7 +1,6 @@
 //! Every step of every hypothesis, as JSON lines.
 
 use std::borrow::Cow;
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,8 +11,6 @@ use padir_decode::Event;
 use padir_text::vocab::Vocabulary;
 use padir_translate::Place;
 use serde::Serialize;
-
-use crate::commands::train::INTERRUPTED;
 
 /// A file of events, which appears when it is complete.
 pub(super) struct Trace {
@@ -33,20 +30,10 @@ struct Entry<'a> {
     pieces: Vec<String>,
 }
 
-/// Ctrl-C ends the program as it would, but leaves nothing half-written behind.
-fn remove_when_interrupted(unfinished: PathBuf) -> Result<()> {
-    let interrupted = move || {
-        let _ = fs::remove_file(&unfinished);
-        std::process::exit(INTERRUPTED);
-    };
-    ctrlc::set_handler(interrupted).context("cannot listen for Ctrl-C")
-}
-
 impl Trace {
     pub(super) fn create(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<Self> {
         let file =
             AtomicFile::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-        remove_when_interrupted(file.unfinished().to_owned())?;
         let (vocabulary, path) = (Arc::clone(vocabulary), path.to_owned());
         Ok(Self { vocabulary, path, out: BufWriter::new(file), failure: None })
     }

@@ -11,6 +11,7 @@ use padir_text::vocab::Vocabulary;
 
 use super::VocabArg;
 use crate::console::Console;
+use crate::places::{Force, Places};
 
 /// Write a vocabulary as `.model`, `tokenizer.json` or a table.
 #[derive(clap::Args)]
@@ -28,6 +29,9 @@ pub(crate) struct Export {
     /// The file to write; stdout if not given.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -43,6 +47,7 @@ enum Format {
 impl Export {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let vocabulary = self.vocab.load()?;
+        Places::default().reads([self.vocab.file()?]).writes(&self.output).check(self.force)?;
         let content = match self.to {
             Format::Model => vocabulary.to_model_bytes(),
             Format::TokenizerJson => vocabulary.to_tokenizer_json().into_bytes(),

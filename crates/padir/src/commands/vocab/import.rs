@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::hint::WithHint;
+use crate::places::{Force, Places};
 
 /// Bring a SentencePiece or tokenizers vocabulary into house order.
 ///
@@ -30,6 +31,9 @@ pub(crate) struct Import {
     /// The number of sentinels after the pieces; by default what the file has, or 100.
     #[arg(long, value_name = "N")]
     sentinels: Option<u32>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -41,6 +45,10 @@ struct Report {
 
 impl Import {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        Places::default()
+            .reads([Vocabulary::file(&self.path)?])
+            .writes([MODEL_FILE, TOKENIZER_FILE].map(|name| self.output.join(name)))
+            .check(self.force)?;
         let foreign = Vocabulary::load(&self.path).hint(
             "only unigram vocabularies can be imported: SentencePiece .model or tokenizer.json",
         )?;

@@ -59,6 +59,11 @@ pub(crate) struct VocabArg {
 }
 
 impl VocabArg {
+    /// The file that is read.
+    pub(crate) fn file(&self) -> Result<PathBuf> {
+        Ok(Vocabulary::file(&self.vocab)?)
+    }
+
     pub(crate) fn load(&self) -> Result<Vocabulary> {
         Vocabulary::load(&self.vocab).hint(
             "give --vocab a unigram spiece.model or tokenizer.json; `padir vocab train` makes both",

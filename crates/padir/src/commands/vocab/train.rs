@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use padir_base::manifest::Manifest;
+use padir_base::manifest::{self, Manifest};
 use padir_base::random::Seed;
 use padir_text::input;
 use padir_text::vocab::train::{LineSample, Stage, TrainError, TrainOptions, train};
@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::hint::WithHint;
 use crate::lines::TextFiles;
+use crate::places::{Force, Places};
 
 /// Learn a vocabulary: SentencePiece unigram with NFKC normalisation (`nmt_nfkc`).
 ///
@@ -60,6 +61,9 @@ pub(crate) struct Train {
     /// The seed of the sample.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Serialize)]
@@ -78,9 +82,15 @@ impl Train {
             "--sample-bytes must lie between 1 and {limit}, not {}",
             self.sample_bytes
         );
+        let outputs = [MODEL_FILE, TOKENIZER_FILE, manifest::FILE_NAME];
+        Places::default()
+            .reads(&self.text.files)
+            .writes(outputs.map(|name| self.output.join(name)))
+            .check(self.force)?;
         let options = self.options();
         let seed = Seed(self.seed);
         let sample = self.read(console, seed)?;
+        anyhow::ensure!(sample.lines_read() > 0, "{} is empty", self.text);
         let bar = console.progress("learning", 0);
         let result = train(&sample, &options, |stage| {
             bar.set_message(match stage {
@@ -159,7 +169,7 @@ impl Train {
 
 fn advice(error: &TrainError) -> &'static str {
     match error {
-        TrainError::NoText => "are the files empty?",
+        TrainError::NoText => "all lines are blank, or longer than --max-line",
         TrainError::TooSmall { .. } => "raise --size or lower --coverage",
         TrainError::TooLarge { .. } => "lower --size or give more text",
         _ => "see `padir vocab train --help`",

@@ -20,6 +20,7 @@ use anyhow::{Context, Result, ensure};
 use padir_checkpoint::Preset;
 
 use crate::console::Console;
+use crate::places::{Force, Places};
 use batches::Batches;
 use report::{Report, Throughput};
 use system::System;
@@ -100,6 +101,9 @@ pub(crate) struct Decode {
     /// Draw throughput against the size of batches to a .svg or .png file, its numbers in a .csv beside it.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 impl Decode {
@@ -170,7 +174,12 @@ impl Decode {
             self.step_peer.is_none() || random || self.padir.is_some(),
             "--step-peer needs --padir or --random: there is no parallel model"
         );
-        self.plot.as_deref().map_or(Ok(()), report::check_picture)
+        let Some(picture) = &self.plot else { return Ok(()) };
+        report::check_picture(picture)?;
+        Places::default()
+            .reads(&self.texts)
+            .writes([picture, &picture.with_extension("csv")])
+            .check(self.force)
     }
 
     fn work(&self, scratch: &std::path::Path) -> Result<Work> {

@@ -17,8 +17,8 @@ use super::step::Step;
 use super::system::System;
 use super::work::Work;
 use crate::commands::data::table::Table;
-use crate::commands::train::peak_memory;
 use crate::console::Console;
+use crate::memory;
 
 /// All results.
 #[derive(Serialize)]
@@ -97,7 +97,7 @@ impl Report {
             latencies: ours.chain(theirs).collect(),
             throughput: Vec::new(),
             batches_left_out: Vec::new(),
-            peak_memory: peak_memory(),
+            peak_memory: memory::peak(),
         }
     }
 
@@ -247,7 +247,7 @@ impl Report {
             .filter(|crossing| !crossing.everywhere)
             .map(|crossing| (crossing.batch, crossing.tokens_per_second, 0.0));
         panel = panel.with(Series::points("AR overtakes", marks));
-        let scene = Figure::new().panel(panel).draw();
+        let scene = Figure::divided(panel).draw();
         let picture = match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => scene.to_svg().into_bytes(),
             Some("png") => scene.to_png(2.0).context("cannot draw the figure")?,
