@@ -13,6 +13,7 @@ use padir_base::mask::MaskLaw;
 
 use crate::chain::{BlockOperator, Chain, ChainError, Matrix, parallel_matrix};
 use crate::distribution::Distribution;
+use crate::entropy;
 
 /// Distances from p after t steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,22 +30,17 @@ pub struct Distance {
 
 /// The distances of a law from p.
 pub fn distance(step: usize, law: &[f64], p: &Distribution) -> Distance {
-    let mut d = Distance { step, total_variation: 0.0, kullback_leibler: 0.0, chi_squared: 0.0 };
+    let kullback_leibler = entropy::kullback_leibler(law, p);
+    let mut d = Distance { step, total_variation: 0.0, kullback_leibler, chi_squared: 0.0 };
     for (x, &mass) in law.iter().enumerate() {
-        let log = p.log_prob(x);
-        let target = log.exp();
+        let target = p.log_prob(x).exp();
         d.total_variation += (mass - target).abs() / 2.0;
-        if mass > 0.0 {
-            d.kullback_leibler += mass * (mass.ln() - log);
-        }
         if target > 0.0 {
             d.chi_squared += (mass - target).powi(2) / target;
         } else if mass > 0.0 {
             d.chi_squared = f64::INFINITY;
         }
     }
-    // Rounding may leave −1e−17 at the end.
-    d.kullback_leibler = d.kullback_leibler.max(0.0);
     d
 }
 

@@ -81,6 +81,12 @@ pub enum GraphError {
         /// The number of vertices.
         vertices: usize,
     },
+    /// More edges than fit.
+    #[error("the graph has {edges:.3e} pairs of vertices to join; it stops at {MOST_EDGES:.0e}")]
+    TooLarge {
+        /// How many edges there may be.
+        edges: f64,
+    },
     /// A density outside of [0, 1].
     #[error("a density must lie between 0 and 1, not {0}")]
     Density(f64),
@@ -114,7 +120,22 @@ pub enum GraphError {
     },
 }
 
+/// The most edges of a graph, and the most vertices.
+pub const MOST_EDGES: f64 = 2e7;
+
 impl Shape {
+    /// The number of edges, before any is made; of a random graph, of pairs to draw.
+    fn most_edges(&self, vertices: usize) -> f64 {
+        let pairs = |n: usize| n as f64 * (n as f64 - 1.0) / 2.0;
+        match self {
+            Self::Independent | Self::Chain { .. } => vertices as f64,
+            Self::Clique { size } => pairs(size.unwrap_or(vertices)).max(vertices as f64),
+            Self::Grid { .. } => 2.0 * vertices as f64,
+            Self::Random { .. } => pairs(vertices).max(vertices as f64),
+            Self::Edges { edges } => (edges.len() as f64).max(vertices as f64),
+        }
+    }
+
     /// The edges of this shape over `vertices` vertices, each once.
     ///
     /// # Errors
@@ -122,6 +143,10 @@ impl Shape {
     pub fn edges(&self, vertices: usize) -> Result<Vec<Edge>, GraphError> {
         if vertices == 0 {
             return Err(GraphError::Empty);
+        }
+        let edges = self.most_edges(vertices);
+        if edges > MOST_EDGES {
+            return Err(GraphError::TooLarge { edges });
         }
         match self {
             Self::Independent => Ok(Vec::new()),
@@ -224,6 +249,22 @@ mod tests {
             assert_eq!(edges.len(), expected, "{name}");
             assert_eq!(check(&edges, vertices), Ok(()), "{name}");
         }
+    }
+
+    #[test]
+    fn graphs_that_do_not_fit_are_refused_before_they_are_made() {
+        let shapes = [
+            Shape::Independent,
+            Shape::Clique { size: None },
+            Shape::Chain { periodic: true },
+            Shape::Random { density: 0.0, seed: 0 },
+        ];
+        for shape in shapes {
+            let error = shape.edges(usize::MAX).unwrap_err();
+            assert!(matches!(error, GraphError::TooLarge { .. }), "{shape:?}: {error}");
+        }
+        let error = Shape::Clique { size: None }.edges(3_000_000).unwrap_err().to_string();
+        assert_eq!(error, "the graph has 4.500e12 pairs of vertices to join; it stops at 2e7");
     }
 
     #[test]

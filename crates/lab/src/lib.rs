@@ -10,7 +10,9 @@
 //! | [`hitting`], [`gth`], [`wide`] | how long to a mode, right to many digits at any coupling |
 //! | [`asymptotics`] | Fisher information, Γ of any mask law, and the order between them |
 //! | [`estimate`] | likelihood and pseudolikelihoods: fits, and whether they exist |
-//! | [`tensor`], [`bound`] | the tensorisation constant, and the paper's bounds with their assumptions |
+//! | [`inequality`], [`entropy`], [`mixing`] | tensorisation and log-Sobolev constants from both sides, mixing times |
+//! | [`bound`] | the paper's bounds with their assumptions |
+//! | [`product`] | the nearest chain that a parallel decoder can run |
 //! | [`sample`], [`denoise`] | the chains run fast; the model as a denoiser for `padir-decode` |
 //! | [`figure`], [`data`] | pictures and files |
 //!
@@ -35,16 +37,20 @@ pub mod data;
 pub mod decay;
 pub mod denoise;
 pub mod distribution;
+pub mod entropy;
 pub mod estimate;
 pub mod figure;
 pub mod graph;
 pub mod gth;
 pub mod hitting;
+pub mod inequality;
+pub mod mixing;
 pub mod model;
+pub mod product;
 pub mod sample;
 pub mod space;
 pub mod spectrum;
-pub mod tensor;
 pub mod wide;
 
 mod linalg;
+mod multi;

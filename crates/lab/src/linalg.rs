@@ -58,30 +58,23 @@ pub(crate) fn solve(matrix: &Matrix<f64>, b: &[f64]) -> Option<Vec<f64>> {
     x.iter().all(|v| v.is_finite()).then_some(x)
 }
 
-/// The eigenvalues of a symmetric matrix, smallest first; `None` if the iteration fails.
-pub(crate) fn eigenvalues(matrix: &Matrix<f64>) -> Option<Vec<f64>> {
-    to_faer(matrix).self_adjoint_eigenvalues(Side::Lower).ok()
-}
-
-/// The smallest eigenvalue of a symmetric matrix; `None` if the iteration fails.
-pub(crate) fn smallest_eigenvalue(matrix: &Matrix<f64>) -> Option<f64> {
-    eigenvalues(matrix)?.first().copied()
-}
-
 /// The trace over some of the indices.
 pub(crate) fn trace(matrix: &Matrix<f64>, indices: impl Iterator<Item = usize>) -> f64 {
     indices.map(|i| matrix.at(i, i)).sum()
 }
 
-/// a·A − b·B.
-pub(crate) fn difference(a: f64, x: &Matrix<f64>, b: f64, y: &Matrix<f64>) -> Matrix<f64> {
-    let mut result = Matrix::zero(x.size());
-    for i in 0..x.size() {
-        for j in 0..x.size() {
-            result.set(i, j, a * x.at(i, j) - b * y.at(i, j));
+/// All eigenvalues, smallest first, and the eigenvectors as columns; `None` if the iteration fails.
+pub(crate) fn eigen(matrix: &Matrix<f64>) -> Option<(Vec<f64>, Matrix<f64>)> {
+    let solved = to_faer(matrix).self_adjoint_eigen(Side::Lower).ok()?;
+    let values = solved.S().column_vector();
+    let n = matrix.size();
+    let mut vectors = Matrix::zero(n);
+    for i in 0..n {
+        for j in 0..n {
+            vectors.set(i, j, solved.U()[(i, j)]);
         }
     }
-    result
+    Some(((0..n).map(|i| values[i]).collect(), vectors))
 }
 
 /// The eigenvector of the `rank`-th largest eigenvalue (0 is the largest).

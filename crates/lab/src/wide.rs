@@ -66,6 +66,16 @@ impl Wide {
         self.mantissa == 0.0
     }
 
+    /// m ∈ [1, 2) and e; (0, 0) for zero.
+    pub(crate) fn parts(self) -> (f64, i64) {
+        (self.mantissa, self.exponent)
+    }
+
+    /// m · 2ᵉ for m ∈ [1, 2).
+    pub(crate) fn from_parts(mantissa: f64, exponent: i64) -> Self {
+        Self { mantissa, exponent }.normal()
+    }
+
     fn normal(self) -> Self {
         let Self { mantissa, exponent } = self;
         if (1.0..2.0).contains(&mantissa) {

@@ -9,8 +9,8 @@ use padir_lab::chain::{
 use padir_lab::distribution::Distribution;
 use padir_lab::graph::Shape;
 use padir_lab::gth;
-use padir_lab::model::{Ising, Model};
-use padir_lab::spectrum::{Method, lanczos, poincare};
+use padir_lab::model::{Clique, Ising, Model};
+use padir_lab::spectrum::{Method, SpectrumError, lanczos, poincare};
 use padir_lab::wide::Wide;
 use proptest::prelude::*;
 
@@ -182,6 +182,48 @@ fn lanczos_is_the_dense_solver() {
         let dense = poincare(&p, &law, || ()).unwrap().constant();
         let iterative = lanczos(&BlockOperator::new(&p, &law).unwrap(), || ()).unwrap();
         assert!(close(dense, iterative.constant(), 1e-9), "k = {k}: {dense} {iterative:?}");
+    }
+}
+
+/// Gaps far below the rounding of 1, matrix-free: as the subtraction-free elimination finds them.
+#[test]
+fn lanczos_resolves_small_gaps() {
+    let ring = Shape::Chain { periodic: true };
+    let clique = Shape::Clique { size: Some(4) };
+    for (shape, n, h, j, k) in
+        [(&ring, 7, 0.0, 4.0, 1), (&ring, 7, 0.2, 7.5, 2), (&clique, 6, 5.0, 6.5, 1)]
+    {
+        let p = Model::Ising(Ising::uniform(n, shape, h, j).unwrap()).enumerate().unwrap();
+        let law = MaskLaw::Exactly { k };
+        let exact = poincare(&p, &law, || ()).unwrap();
+        assert_eq!(exact.method, Method::Inverse);
+        let found = lanczos(&BlockOperator::new(&p, &law).unwrap(), || ()).unwrap();
+        let error = (found.constant.ln() - exact.constant.ln()).abs();
+        assert!(error < 1e-6 && error < 2.0 * found.error + 1e-11, "J = {j}: {error:e} {found:?}");
+    }
+}
+
+/// What cannot be resolved is not called infinite.
+#[test]
+fn a_hopeless_gap_is_not_called_infinite() {
+    let shape = Shape::Chain { periodic: true };
+    let p = Model::Ising(Ising::uniform(6, &shape, 0.0, 30.0).unwrap()).enumerate().unwrap();
+    let operator = BlockOperator::new(&p, &MaskLaw::Exactly { k: 1 }).unwrap();
+    let error = lanczos(&operator, || ());
+    assert!(!matches!(error, Err(SpectrumError::NotErgodic)), "{error:?}");
+}
+
+/// Leaving independent sites out changes nothing.
+#[test]
+fn free_vertices_are_left_out_exactly() {
+    for k in [1, 2, 5] {
+        let law = MaskLaw::Exactly { k };
+        let large = Clique::uniform(11, 4, 0.4, 0.9).unwrap().to_ising();
+        let p = Model::Ising(large).enumerate().unwrap();
+        let fast = poincare(&p, &law, || ()).unwrap();
+        let slow = lanczos(&BlockOperator::new(&p, &law).unwrap(), || ()).unwrap();
+        assert_eq!((fast.method, slow.method), (Method::Dense, Method::Lanczos));
+        assert!(close(fast.constant(), slow.constant(), 1e-9), "k = {k}: {fast:?} {slow:?}");
     }
 }
 

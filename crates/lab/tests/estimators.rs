@@ -3,7 +3,7 @@
 
 mod common;
 
-use padir_base::mask::MaskLaw;
+use padir_base::mask::{Block, MaskLaw};
 use padir_base::random::{Purpose, Seed};
 use padir_lab::asymptotics::{dirichlet_hessian, hessian, of_law};
 use padir_lab::chain::Blocks;
@@ -129,7 +129,9 @@ proptest! {
             }
             let found = of_law(&p, &family, &law).unwrap();
             let scale = found.poincare.constant() * found.trace;
-            prop_assert!(found.bound_min_eig > -1e-10 * scale, "{name}: {}", found.bound_min_eig);
+            let bound = found.bound;
+            prop_assert!(bound.absolute > -1e-10 * scale, "{name}: {bound:?}");
+            prop_assert!(bound.relative > -1e-10, "{name}: {bound:?}");
             prop_assert!(found.information_gap < 1e-12, "{name}");
         }
     }
@@ -256,4 +258,23 @@ fn fits_do_not_depend_on_threads() {
     };
     let bits = |v: Vec<f64>| v.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     assert_eq!(bits(run(1)), bits(run(3)));
+}
+
+/// A law that never hides a site says nothing about its field: that is no estimate of 0.
+#[test]
+fn what_is_never_hidden_is_not_estimated() {
+    let shape = Shape::Chain { periodic: false };
+    let ising = Ising::uniform(4, &shape, 0.3, 0.5).unwrap();
+    let samples = draws(&ising, 2000, 3);
+    let block = |i: usize| Block { positions: vec![i], weight: 1.0 };
+    let law = MaskLaw::Blocks { blocks: vec![block(0), block(1)] };
+    let mut options = options(law);
+    // Parameters: h0 h1 h2 h3 j01 j12 j23.
+    let model = Model::Ising(ising);
+    for sampled_masks in [None, Some(2)] {
+        options.sampled_masks = sampled_masks;
+        let found = fit(&model, &samples, &options).unwrap();
+        assert_eq!(found.verdict, Verdict::NotIdentified(vec![2, 3, 6]));
+        assert!((found.minimum.parameters[4] - 0.5).abs() < 0.2);
+    }
 }

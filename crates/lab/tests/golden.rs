@@ -1,4 +1,5 @@
-//! Against values of 60 to 1500 digits: reference/lab/exact.json, made by exact.py beside it.
+//! Against values of 60 to 1500 digits: reference/lab/exact.json and strong.json, made by the scripts
+//! beside them.
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
 use padir_base::mask::MaskLaw;
@@ -6,7 +7,9 @@ use padir_lab::asymptotics::by_block_size;
 use padir_lab::chain::{Blocks, Matrix, block_matrix, parallel_matrix};
 use padir_lab::graph::Shape;
 use padir_lab::hitting::{Hitting, Update, clique_hitting};
-use padir_lab::model::{Clique, Ising, Model};
+use padir_lab::inequality::{Inequality, SearchSettings, constant};
+use padir_lab::model::{Clique, Ising, Model, Table};
+use padir_lab::space::Space;
 use padir_lab::spectrum::poincare;
 use padir_lab::wide::Wide;
 use serde_json::Value;
@@ -92,8 +95,8 @@ fn asymptotic_variances_and_gaps_agree() {
                 ("trace", row.trace),
                 ("trace_j", row.trace_j),
                 ("poincare", Some(row.poincare.constant())),
-                ("mono_min_eig", row.mono_min_eig),
-                ("bound_min_eig", row.bound_min_eig),
+                ("mono_min_eig", row.mono.map(|order| order.absolute)),
+                ("bound_min_eig", row.bound.map(|order| order.absolute)),
             ];
             for (name, found) in found {
                 let expected = &expected[name];
@@ -117,5 +120,116 @@ fn poincare_constants_beyond_floats_agree() {
         let found = poincare(&p, &law, || ()).unwrap();
         let error = (found.constant.ln() - ln(&case["poincare"])).abs();
         assert!(error < 1e-10, "{case}: {} off by {error:e}", found.constant);
+    }
+}
+
+fn number_or(decimal: &Value, otherwise: f64) -> f64 {
+    if decimal.is_null() { otherwise } else { number(decimal) }
+}
+
+fn strong() -> Value {
+    serde_json::from_str(include_str!("../../../reference/lab/strong.json")).unwrap()
+}
+
+/// At strong coupling Γ has a condition number beyond 10³⁰; every digit is right all the same.
+#[test]
+fn variances_at_strong_coupling_agree() {
+    for case in strong()["variance"].as_array().unwrap() {
+        let number_of = |key: &str| case[key].as_f64().unwrap();
+        let (n, c) = (number_of("n") as usize, number_of("clique") as usize);
+        let model = Clique::uniform(n, c, number_of("h"), number_of("j")).unwrap();
+        let model = Model::Ising(model.to_ising());
+        let p = model.enumerate().unwrap();
+        let all: Vec<usize> = (1..=n).collect();
+        let rows = by_block_size(&p, model.family().as_ref(), &all, || ()).unwrap();
+        for (row, expected) in rows.iter().zip(case["k"].as_array().unwrap()) {
+            let bound = row.bound.filter(|_| row.k < n);
+            let found = [
+                ("trace", row.trace),
+                ("trace_j", row.trace_j),
+                ("mono_min_eig", row.mono.map(|order| order.absolute)),
+                ("mono_relative", row.mono.map(|order| order.relative)),
+                ("bound_min_eig", bound.map(|order| order.absolute)),
+                ("bound_relative", bound.map(|order| order.relative)),
+            ];
+            // C is a float: what it bounds is known to its last bits, relative to C·I⁻¹.
+            let slack = 1e-12 / number_or(&expected["bound_relative"], 1.0).abs();
+            for (name, found) in found {
+                let Some(found) = found else { continue };
+                let expected = number(&expected[name]);
+                let close = match name {
+                    "mono_relative" | "bound_relative" => (found - expected).abs() < 1e-11,
+                    "bound_min_eig" => {
+                        slack > 0.1 || (found / expected - 1.0).abs() < 1e-10 + 10.0 * slack
+                    }
+                    // The rounding of p, relative to what is left of Γᵏ.
+                    "mono_min_eig" if expected.abs() > 1e-100 => {
+                        let left = row.mono.map_or(1.0, |order| order.relative);
+                        (found / expected - 1.0).abs() < 1e-12 + 1e-15 / left
+                    }
+                    _ if expected.abs() < 1e-100 => found.abs() < 1e-14 * row.trace.unwrap_or(1.0),
+                    _ => (found / expected - 1.0).abs() < 1e-10,
+                };
+                let (j, k) = (&case["j"], row.k);
+                assert!(close, "{name}, n = {n}, J = {j}, k = {k}: {found:e} for {expected:e}");
+            }
+            assert!(row.error < 1e-11, "{}", row.error);
+        }
+        let traces: Vec<f64> = rows.iter().map(|row| row.trace.unwrap()).collect();
+        assert!(traces.windows(2).all(|pair| pair[1] <= pair[0]), "{traces:?}");
+    }
+}
+
+/// 4096 states, gaps of 10⁻¹² and far below: free vertices are left out exactly.
+#[test]
+fn slow_chains_above_the_dense_limit_agree() {
+    for case in strong()["slow"].as_array().unwrap() {
+        let number_of = |key: &str| case[key].as_f64().unwrap();
+        let (n, c) = (number_of("n") as usize, number_of("clique") as usize);
+        let model = Clique::uniform(n, c, number_of("h"), number_of("j")).unwrap();
+        let p = Model::Ising(model.to_ising()).enumerate().unwrap();
+        let law = MaskLaw::Exactly { k: number_of("k") as usize };
+        let found = poincare(&p, &law, || ()).unwrap();
+        let error = (found.constant.ln() - ln(&case["poincare"])).abs();
+        assert!(error < 1e-10 && error < 10.0 * found.error, "{case}: off by {error:e}");
+    }
+}
+
+/// Tensorisation and log-Sobolev constants, tables with zeros included, lie between what the
+/// search finds and what is proven; the search finds all there is.
+#[test]
+fn entropy_constants_agree() {
+    let settings = SearchSettings::default();
+    for case in strong()["constants"].as_array().unwrap() {
+        let name = case["name"].as_str().unwrap();
+        let model = match name {
+            "chain" => {
+                let shape = Shape::Chain { periodic: false };
+                Model::Ising(Ising::uniform(3, &shape, 0.3, 1.0).unwrap())
+            }
+            table => {
+                let value = |text: &str| match text.trim().split_once('/') {
+                    Some((a, b)) => a.parse::<f64>().unwrap() / b.parse::<f64>().unwrap(),
+                    None => text.trim().parse().unwrap(),
+                };
+                let values = table.split(',').map(value).collect();
+                Model::Table(Table::new(Space::new(2, 2).unwrap(), values).unwrap())
+            }
+        };
+        let p = model.enumerate().unwrap();
+        let law = MaskLaw::Exactly { k: case["k"].as_u64().unwrap() as usize };
+        for (key, inequality) in [
+            ("tensorisation", Inequality::Tensorisation),
+            ("log_sobolev", Inequality::LogSobolev),
+            ("modified", Inequality::ModifiedLogSobolev),
+        ] {
+            let found = constant(inequality, &p, &law, &settings, || ()).unwrap();
+            let expected = number(&case[key]);
+            let error = found.lower / expected - 1.0;
+            assert!(error.abs() < 1e-7, "{name}, {key}: {} for {expected}", found.lower);
+            let upper = found.upper.unwrap().value;
+            assert!(upper >= expected * (1.0 - 1e-9), "{name}, {key}: {upper} < {expected}");
+            assert!(found.agreeing() * 4 > found.starts.len(), "{name}, {key}: {:?}", found.starts);
+        }
     }
 }

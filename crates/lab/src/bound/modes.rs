@@ -199,6 +199,42 @@ mod tests {
         }
     }
 
+    /// The event of the proposition is Σ ≤ −2 at every step, from any start that satisfies it: the
+    /// exact number of steps is never below the bound, and one more step breaks the promise.
+    #[test]
+    fn the_stuck_chain_stays_exactly_as_long() {
+        use crate::hitting::clique_escape;
+        for (size, field, j, delta) in
+            [(12, 0.01, 1.5, 0.5), (9, 0.0, 1.0, 0.3), (40, 0.25, 30.0, 0.1)]
+        {
+            let model = Clique::uniform(size, size, field, j).unwrap();
+            let bound = ModeSlow::new(&model, delta).steps;
+            for escape in clique_escape(&model).unwrap() {
+                let steps = escape.safe_steps(delta);
+                assert!(steps >= bound, "|C| = {size}: {steps} < {bound}");
+                let steps = steps.to_f64();
+                if steps < 1e5 {
+                    let within = |t: f64| escape.arrival(t as usize).to_f64();
+                    assert!(within(steps) < delta && within(steps + 1.0) >= delta, "|C| = {size}");
+                }
+            }
+        }
+    }
+
+    /// Strongly ferromagnetic modes: p(y) ≥ e^{2J₀} p(z) for y ∈ R₋₁ and z in neither mode; the paper
+    /// prints a strict inequality, which fails at |C| = 2, h = (0, 1), J = 2.
+    #[test]
+    fn the_ratio_of_modes_is_not_strict() {
+        use crate::graph::Edge;
+        use crate::model::{Ising, Model};
+        let ising = Ising::new(vec![0.0, 1.0], vec![Edge(0, 1)], vec![2.0]).unwrap();
+        let strength = Strength::of(&ising.as_clique().unwrap());
+        let p = Model::Ising(ising).enumerate().unwrap();
+        // y = −−, z = −+: index 0 and 2.
+        let ratio = p.log_prob(0) - p.log_prob(2);
+        assert!((ratio - 2.0 * strength.j0).abs() < 1e-14, "{ratio} and {}", 2.0 * strength.j0);
+    }
+
     #[test]
     fn the_separation_names_what_fails() {
         // |C| = 80 ≥ 8(1 + ln 4000) = 74.4; h_G = 16; J₀ = 50 − 16 = 34 ≥ 27.7.

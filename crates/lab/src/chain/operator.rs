@@ -8,6 +8,7 @@ use padir_base::mask::MaskLaw;
 use rayon::prelude::*;
 
 use super::blocks::{BlockEntry, Blocks, ChainError};
+use super::matrix::Matrix;
 use super::subsets::Subsets;
 use crate::distribution::Distribution;
 use crate::space::Space;
@@ -112,6 +113,91 @@ impl BlockOperator {
         (0..self.size()).map(|x| self.p[x] * f[x] * (g[x] - after[x])).sum()
     }
 
+    /// Whether the blocks connect all possible states.
+    pub fn is_ergodic(&self) -> bool {
+        let mut parent: Vec<usize> = (0..self.size()).collect();
+        self.for_each_group(|members| {
+            let mut possible = members.iter().filter(|(x, w)| *w > 0.0 && self.p[*x] > 0.0);
+            if let Some(&(first, _)) = possible.next() {
+                for &(x, _) in possible {
+                    let (a, b) = (root(&mut parent, first), root(&mut parent, x));
+                    parent[a] = b;
+                }
+            }
+        });
+        let mut roots = (0..self.size()).filter(|&x| self.p[x] > 0.0);
+        let Some(first) = roots.next() else { return false };
+        let first = root(&mut parent, first);
+        roots.all(|x| root(&mut parent, x) == first)
+    }
+
+    /// ⟨fᵢ, (1 − P) fⱼ⟩ₚ of vectors √p·f, summed as covariances inside of blocks: an error ε of
+    /// a vector enters as ε². Two sums over every block.
+    pub fn dirichlet_form(&self, vectors: &[Vec<f64>]) -> Matrix<f64> {
+        let mut form = Matrix::zero(vectors.len());
+        let mut deviations = vec![Vec::new(); vectors.len()];
+        self.for_each_group(|members| {
+            for (deviation, v) in deviations.iter_mut().zip(vectors) {
+                self.deviations(members, v, deviation);
+            }
+            for (i, a) in deviations.iter().enumerate() {
+                for (j, b) in deviations[..=i].iter().enumerate() {
+                    let products = members.iter().zip(a.iter().zip(b));
+                    form.add(i, j, products.map(|((_, w), (a, b))| w * a * b).sum());
+                }
+            }
+        });
+        for i in 0..vectors.len() {
+            for j in 0..i {
+                let value = form.at(i, j);
+                form.set(j, i, value);
+            }
+        }
+        form
+    }
+
+    /// (1 − D^½ P D^−½) v from differences inside of blocks.
+    pub fn laplacian(&self, v: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; v.len()];
+        let mut deviation = Vec::new();
+        self.for_each_group(|members| {
+            self.deviations(members, v, &mut deviation);
+            members.iter().zip(&deviation).for_each(|((x, w), d)| out[*x] += w * d);
+        });
+        out
+    }
+
+    /// v − √p · (mean of v/√p) inside of a group.
+    fn deviations(&self, members: &[(usize, f64)], v: &[f64], out: &mut Vec<f64>) {
+        let mass: f64 = members.iter().map(|&(x, w)| w * self.p[x]).sum();
+        let sum: f64 = members.iter().map(|&(x, w)| w * self.root[x] * v[x]).sum();
+        let mean = if mass > 0.0 { sum / mass } else { 0.0 };
+        out.clear();
+        out.extend(members.iter().map(|&(x, _)| v[x] - self.root[x] * mean));
+    }
+
+    /// Calls `visit` with the states of every group and their weights.
+    fn for_each_group(&self, mut visit: impl FnMut(&[(usize, f64)])) {
+        let mut members = Vec::new();
+        let mut block = |bits: u64, weight: &dyn Fn(usize) -> f64| {
+            let fillings = self.space.fillings(bits);
+            for group in self.space.groups(bits) {
+                members.clear();
+                members.extend(fillings.iter().map(|f| (group + f, weight(group + f))));
+                visit(&members);
+            }
+        };
+        match &self.inner {
+            Inner::Subsets(subsets) => {
+                let weight = 1.0 / subsets.count();
+                subsets.sets().for_each(|bits| block(bits, &|_| weight));
+            }
+            Inner::General(blocks) => {
+                blocks.entries().iter().for_each(|e| block(e.block, &|x| e.weight.of(x)));
+            }
+        }
+    }
+
     fn average(&self, v: &[f64]) -> Vec<f64> {
         match &self.inner {
             Inner::Subsets(subsets) => {
@@ -158,6 +244,15 @@ impl BlockOperator {
             }
         }
     }
+}
+
+/// The representative of x among connected states.
+fn root(parent: &mut [usize], mut x: usize) -> usize {
+    while parent[x] != x {
+        parent[x] = parent[parent[x]];
+        x = parent[x];
+    }
+    x
 }
 
 fn product(a: &[f64], b: &[f64]) -> Vec<f64> {

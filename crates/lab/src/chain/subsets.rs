@@ -60,6 +60,24 @@ impl Subsets {
         2.0 * work
     }
 
+    /// C(N, k).
+    pub(crate) fn count(&self) -> f64 {
+        binomial(self.space.sites(), self.k)
+    }
+
+    /// All k-subsets as bit patterns, in increasing order.
+    pub(crate) fn sets(&self) -> impl Iterator<Item = u64> {
+        let end = 1_u64 << self.space.sites();
+        let first = (1_u64 << self.k) - 1;
+        // The next number with as many ones (Gosper).
+        let next = |set: &u64| {
+            let lowest = set & set.wrapping_neg();
+            let ripple = set + lowest;
+            Some((((ripple ^ set) >> 2) / lowest) | ripple)
+        };
+        std::iter::successors(Some(first), next).take_while(move |set| *set < end)
+    }
+
     /// out(x) as above.
     pub(crate) fn average(&self, v: &[f64], out: &mut [f64]) {
         out.fill(0.0);

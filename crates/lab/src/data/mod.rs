@@ -7,7 +7,7 @@ mod parquet;
 
 pub use csv::write_csv;
 pub use edges::read_edges;
-pub use npy::{write_npy_f64, write_npy_i8};
+pub use npy::{write_npy_array, write_npy_f64, write_npy_i8};
 
 use std::path::{Path, PathBuf};
 

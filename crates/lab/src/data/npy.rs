@@ -98,9 +98,12 @@ fn element(kind: &str, bytes: &[u8]) -> f64 {
     }
 }
 
-fn header(kind: &str, rows: usize, columns: usize) -> Vec<u8> {
-    let text =
-        format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
+    let lengths: String = shape.iter().map(|length| format!("{length}, ")).collect();
+    let text = format!(
+        "{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}), }}",
+        lengths.trim_end()
+    );
     // The data start at a multiple of 64.
     let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
@@ -112,13 +115,12 @@ fn header(kind: &str, rows: usize, columns: usize) -> Vec<u8> {
 fn write(
     path: &Path,
     kind: &str,
-    rows: usize,
-    columns: usize,
+    shape: &[usize],
     data: impl Iterator<Item = Vec<u8>>,
 ) -> Result<(), FileError> {
     let mut file = AtomicFile::create(path)?;
     let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(FileError::io(path));
-    put(&header(kind, rows, columns))?;
+    put(&header(kind, shape))?;
     for chunk in data {
         put(&chunk)?;
     }
@@ -132,7 +134,19 @@ fn write(
 pub fn write_npy_i8(path: &Path, rows: &[Vec<i8>]) -> Result<(), FileError> {
     let columns = rows.first().map_or(0, Vec::len);
     let data = rows.iter().map(|row| row.iter().map(|&v| v as u8).collect());
-    write(path, "|i1", rows.len(), columns, data)
+    write(path, "|i1", &[rows.len(), columns], data)
+}
+
+/// Writes numbers, the last index counting fastest, as a `float64` array of any shape.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_npy_array(
+    path: &Path,
+    shape: &[usize],
+    data: impl Iterator<Item = f64>,
+) -> Result<(), FileError> {
+    write(path, "<f8", shape, data.map(|value| value.to_le_bytes().to_vec()))
 }
 
 /// Writes rows of floats as a `float64` array.
@@ -142,7 +156,7 @@ pub fn write_npy_i8(path: &Path, rows: &[Vec<i8>]) -> Result<(), FileError> {
 pub fn write_npy_f64(path: &Path, rows: &[Vec<f64>]) -> Result<(), FileError> {
     let columns = rows.first().map_or(0, Vec::len);
     let data = rows.iter().map(|row| row.iter().flat_map(|v| v.to_le_bytes()).collect());
-    write(path, "<f8", rows.len(), columns, data)
+    write(path, "<f8", &[rows.len(), columns], data)
 }
 
 #[cfg(test)]

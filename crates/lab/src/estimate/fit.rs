@@ -38,6 +38,9 @@ pub enum Verdict {
     DoesNotExist(Separation),
     /// Some parameters do not matter to the loss, so the minimum is not unique.
     NotUnique,
+    /// No mask ever hides a site of these parameters: the data say nothing about them. The
+    /// others are at their minimum.
+    NotIdentified(Vec<usize>),
     /// The iterations ran out.
     Unfinished,
 }
@@ -97,6 +100,10 @@ pub fn fit(model: &Model, samples: &Samples, options: &FitOptions) -> Result<Fit
 }
 
 fn judge(loss: &dyn Loss, minimum: &Minimum) -> Verdict {
+    let untouched = loss.untouched();
+    if !untouched.is_empty() && minimum.converged {
+        return Verdict::NotIdentified(untouched);
+    }
     let curvature = loss.preconditioner(&minimum.parameters);
     let unique = curvature.and_then(|h| linalg::inverse(&h)).is_some();
     if (is_suspicious(minimum) || !unique)

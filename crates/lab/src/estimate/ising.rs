@@ -396,6 +396,24 @@ impl Loss for IsingLoss {
         Some(self.singles_hessian(parameters))
     }
 
+    fn untouched(&self) -> Vec<usize> {
+        let mut hidden = vec![false; self.sites];
+        for row in 0..self.weights.len() {
+            self.for_blocks(row, |block, p| {
+                if p > 0.0 {
+                    block.iter().for_each(|&i| hidden[i] = true);
+                }
+            });
+            // The other laws hide the same sites in every row.
+            if !matches!(self.masks, Masks::Sampled(_)) {
+                break;
+            }
+        }
+        let fields = (0..self.sites).filter(|&i| !hidden[i]);
+        let couplings = self.edges.iter().enumerate().filter(|(_, e)| !hidden[e.0] && !hidden[e.1]);
+        fields.chain(couplings.map(|(index, _)| self.sites + index)).collect()
+    }
+
     fn margins(&self, direction: &[f64]) -> (f64, f64) {
         let couplings = self.coupling_matrix(direction);
         let mut extremes = (f64::INFINITY, f64::NEG_INFINITY);

@@ -40,6 +40,12 @@ pub trait Loss: Sync {
         Some(self.hessian(parameters))
     }
 
+    /// The parameters that the loss does not depend on at all: none of their sites is ever hidden.
+    fn untouched(&self) -> Vec<usize> {
+        let curvature = self.hessian(&vec![0.0; self.dimension()]);
+        (0..self.dimension()).filter(|&i| curvature.at(i, i) <= 0.0).collect()
+    }
+
     /// The extreme values of ⟨v, T(x) − T(y)⟩ over all observed x and all y that the loss
     /// compares it with. Both not negative, one positive: no minimum exists, the loss falls
     /// along v for ever.

@@ -4,7 +4,7 @@ use padir_base::random::{Purpose, Seed};
 use padir_plot::{Axis, Color, Corner, Figure, Panel, Series, Style};
 use rayon::prelude::*;
 
-use super::{Drawing, FigureError, columns, mean_and_half_deviation};
+use super::{Drawing, FigureError, beside, columns, distinct, mean_and_half_deviation};
 use crate::hitting::{Update, clique_hitting};
 use crate::model::Clique;
 use crate::sample::{CliqueBlocks, Kernel, Parallel, steps_until};
@@ -71,6 +71,13 @@ pub fn hitting(settings: &HittingSettings, tick: impl Fn() + Sync) -> Result<Dra
             "out_of_budget",
         ]),
         rows,
+        caption: format!(
+            "Steps from R₋₁ to R₁ against the coupling J, N = {}, |C| = {}, h = {}. Lines: exact expectations. Points: means \
+             over {} simulated chains, bars ± half a standard deviation; a chain that has not arrived after {} \
+             steps counts as that many (dashed grey). Points of different chains stand side by side, at the same J. \
+             Right: the expectations without a budget.",
+            settings.sites, settings.clique, settings.field, settings.repeats, settings.budget
+        ),
     })
 }
 
@@ -126,17 +133,20 @@ fn picture(
     let mut far = Panel::new(Axis::linear("coupling J"), Axis::log("expected steps"))
         .title("the same, without a budget")
         .legend(Corner::Outside);
+    let spacing = match settings.simulated[..] {
+        [first, second, ..] => 0.7 * (second - first),
+        _ => 0.0,
+    };
     for (i, &update) in updates.iter().enumerate() {
         let (name, color) = match update {
-            Update::Gibbs(k) => {
-                (format!("k = {k}"), Color::ordered((k - 1) as f64 / settings.sites as f64))
-            }
-            Update::Parallel => ("parallel".to_owned(), Color::of(1)),
+            Update::Gibbs(k) => (format!("k = {k}"), distinct(k - 1)),
+            Update::Parallel => ("parallel".to_owned(), Color::new(0xd5, 0x1e, 0x00)),
         };
+        let aside = spacing * beside(i, updates.len());
+        let points: Vec<_> = simulated[i].iter().map(|&(j, y, bar)| (j + aside, y, bar)).collect();
         let style = if update == Update::Parallel { Style::Dashed } else { Style::Line };
         let curve = Series::line("", exact[i].clone()).color(color).style(style.clone());
-        near =
-            near.with(curve).with(Series::points(name.clone(), simulated[i].clone()).color(color));
+        near = near.with(curve).with(Series::points(name.clone(), points).color(color));
         far = far.with(Series::line(name, exact[i].clone()).color(color).style(style));
     }
     let limit = Series::line("budget", [(0.0, budget), (last, budget)])

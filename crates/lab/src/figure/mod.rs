@@ -17,7 +17,7 @@ pub use chains::{gap, parallel, slack, variance};
 pub use error::{ErrorSettings, estimation_error};
 pub use hitting::{HittingSettings, hitting};
 
-use padir_plot::Figure;
+use padir_plot::{Color, Figure};
 use thiserror::Error;
 
 use crate::asymptotics::AsymptoticError;
@@ -38,6 +38,8 @@ pub struct Drawing {
     pub columns: Vec<String>,
     /// The numbers.
     pub rows: Vec<Vec<f64>>,
+    /// What is seen, in words: the model, what points and bars are, how often it was repeated.
+    pub caption: String,
 }
 
 /// A figure that cannot be made.
@@ -64,6 +66,31 @@ pub enum FigureError {
     /// Samples make no sense.
     #[error(transparent)]
     Data(#[from] DataError),
+}
+
+/// Colours that can be told apart side by side, also by most of those who do not see all of them.
+const DISTINCT: [Color; 10] = [
+    Color::new(0x00, 0x72, 0xb2),
+    Color::new(0xe6, 0x9f, 0x00),
+    Color::new(0x00, 0x9e, 0x73),
+    Color::new(0xcc, 0x79, 0xa7),
+    Color::new(0x56, 0xb4, 0xe9),
+    Color::new(0x8c, 0x56, 0x4b),
+    Color::new(0x6a, 0x3d, 0x9a),
+    Color::new(0xa6, 0xa6, 0x1c),
+    Color::new(0x33, 0x33, 0x33),
+    Color::new(0xfb, 0x80, 0x72),
+];
+
+/// The colour of curve `i`.
+fn distinct(i: usize) -> Color {
+    DISTINCT[i % DISTINCT.len()]
+}
+
+/// Where point set `i` of `count` stands beside its true place, between −½ and ½: points that
+/// would cover each other stand side by side.
+fn beside(i: usize, count: usize) -> f64 {
+    (i as f64 + 0.5) / count as f64 - 0.5
 }
 
 fn columns<const N: usize>(names: [&str; N]) -> Vec<String> {

@@ -54,6 +54,27 @@ pub fn clique_hitting(model: &Clique, update: Update) -> Result<Hitting, ChainEr
     Ok(Hitting::new(matrix, 0, (0..=all).map(|x| x == all).collect()))
 }
 
+/// Independent parallel on its way out of {`Σ_C` xᵢ ≤ −2}, the event of the proposition on being stuck:
+/// from R₋₁, and from the largest sum that is at most −2 where the clique has one field and that is
+/// the worst start.
+///
+/// # Errors
+/// As [`clique_hitting`].
+pub fn clique_escape(model: &Clique) -> Result<Vec<Hitting>, ChainError> {
+    let hitting = clique_hitting(model, Update::Parallel)?;
+    let size = model.size();
+    let lumped = model.common_field().is_some();
+    let up = |x: usize| if lumped { x } else { x.count_ones() as usize };
+    let states = if lumped { size + 1 } else { 1 << size };
+    let target: Vec<bool> = (0..states).map(|x| 2 * up(x) + 2 > size).collect();
+    let mut starts = vec![0];
+    let last = target.iter().position(|t| *t).unwrap_or(1) - 1;
+    if lumped && last > 0 {
+        starts.push(last);
+    }
+    Ok(starts.into_iter().map(|start| hitting.towards(start, target.clone())).collect())
+}
+
 /// P(m → m′) of k-Gibbs: j clique vertices are hidden (hypergeometric), a of them up
 /// (hypergeometric), and b of them come up with weight C(j, b) w(m − a + b).
 fn lumped_gibbs(model: &Clique, h: f64, k: usize) -> Matrix<Wide> {

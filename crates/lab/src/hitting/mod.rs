@@ -7,7 +7,7 @@
 mod clique;
 mod law;
 
-pub use clique::{Update, clique_hitting};
+pub use clique::{Update, clique_escape, clique_hitting};
 
 use crate::chain::{ChainError, Matrix};
 use crate::gth::absorb;
@@ -29,6 +29,23 @@ impl Hitting {
     pub fn new(matrix: Matrix<Wide>, start: usize, target: Vec<bool>) -> Self {
         assert!(target.len() == matrix.size() && start < matrix.size(), "one flag per state");
         Self { matrix, target, start }
+    }
+
+    /// The same chain with another start and target.
+    fn towards(&self, start: usize, target: Vec<bool>) -> Self {
+        Self::new(self.matrix.clone(), start, target)
+    }
+
+    /// The largest t with P(T ≤ t) < `level`: for so many steps the target is missed with
+    /// probability more than 1 − `level`.
+    ///
+    /// # Panics
+    /// If the level does not lie in (0, 1).
+    pub fn safe_steps(&self, level: f64) -> Wide {
+        let first = self.quantiles(&[level])[0];
+        let steps = first.to_f64();
+        // Beyond 2⁵³ one step is below the last digit.
+        if steps < 9e15 { Wide::new((steps - 1.0).max(0.0)) } else { first }
     }
 
     /// The expected number of steps from every state.

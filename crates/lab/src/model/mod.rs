@@ -49,6 +49,14 @@ pub enum ModelError {
         /// Of what.
         of: &'static str,
     },
+    /// More fields than fit.
+    #[error("{sites} sites of {symbols} symbols have too many fields to list")]
+    TooManyFields {
+        /// N.
+        sites: usize,
+        /// q.
+        symbols: usize,
+    },
     /// The graph makes no sense.
     #[error(transparent)]
     Graph(#[from] GraphError),

@@ -143,6 +143,9 @@ pub enum SpecError {
     },
 }
 
+/// The most fields hᵢ(s) of a Potts model.
+const MOST_CELLS: usize = 20_000_000;
+
 impl ModelSpec {
     /// Checks and builds the model.
     ///
@@ -159,6 +162,10 @@ impl ModelSpec {
             Self::Potts { n, q, h, graph, j } => {
                 let edges = graph.edges(*n)?;
                 let couplings = j.spread("j", "edges", edges.len())?;
+                let cells = n.checked_mul(*q).filter(|cells| *cells <= MOST_CELLS);
+                if cells.is_none() {
+                    return Err(ModelError::TooManyFields { sites: *n, symbols: *q });
+                }
                 let fields = h.clone().unwrap_or_else(|| vec![vec![0.0; *q]; *n]);
                 if fields.len() != *n {
                     let (found, expected) = (fields.len(), *n);

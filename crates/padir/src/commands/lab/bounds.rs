@@ -1,21 +1,27 @@
 //! `padir lab bounds`: the paper's bounds, their assumptions, and the exact values beside them.
 
 use std::io::Write;
+use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use padir_base::mask::MaskLaw;
 use padir_lab::bound::{
-    Assumption, Generalisation, IsingBox, ModeFast, ModeSlow, Separation, Strength,
+    Assumption, Generalisation, IsingBox, ModeFast, ModeSlow, PopulationLoss, Separation, Strength,
 };
 use padir_lab::chain::Blocks;
-use padir_lab::hitting::{Update, clique_hitting};
-use padir_lab::model::{Clique, Model};
-use padir_lab::tensor::{TensorSettings, tensorisation};
+use padir_lab::decay::distance;
+use padir_lab::distribution::Distribution;
+use padir_lab::hitting::{Update, clique_escape, clique_hitting};
+use padir_lab::inequality::{Inequality, SearchSettings, tensorisation, upper_bound};
+use padir_lab::model::{Clique, Model, ModelSpec};
+use padir_lab::spectrum::{DENSE_STATES, poincare};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::model::ModelArgs;
-use super::output::{finite, human, human_option, json_number};
+use super::output::{finite, human, human_option, json_number, print_report};
 use crate::console::Console;
+use crate::hint::WithHint;
 
 /// Bounds for a clique model: reaching the mode fast and slowly, their separation, and
 /// generalisation; every assumption checked, every bound beside its exact value.
@@ -23,7 +29,7 @@ use crate::console::Console;
 #[command(after_help = "Examples:
   padir lab bounds --n 10 --clique 4 --h 5 --j 60 --k 6
   padir lab bounds --n 80 --clique 80 --h 0.2 --j 50 --k 80 --delta 0.1 --m 100
-  padir lab bounds --n 4 --j 0.05 --k 4 --samples 1e9 --masks 1e12 --loss 0.01 --json")]
+  padir lab bounds --n 4 --j 0.05 --h 0 --k 4 --samples 1e9 --masks 1e30 --fitted learned.toml")]
 pub(crate) struct Bounds {
     #[command(flatten)]
     model: ModelArgs,
@@ -56,9 +62,14 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "R")]
     radius: Option<f64>,
 
-    /// Generalisation: the empirical loss of the fit (see `padir lab fit`).
-    #[arg(long, value_name = "L", default_value_t = 0.0)]
-    loss: f64,
+    /// Generalisation: the learned model, a .toml or .json file [default: the model itself].
+    #[arg(long, value_name = "FILE")]
+    fitted: Option<PathBuf>,
+
+    /// Generalisation: the empirical loss of the fit, a cross-entropy as `padir lab fit` prints it
+    /// [default: that of infinitely many samples].
+    #[arg(long, value_name = "L")]
+    loss: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -93,8 +104,11 @@ struct Slow {
     assumptions: Vec<Check>,
     c_stuck: f64,
     steps: Box<RawValue>,
-    /// The exact number of steps after which the mode was reached with probability δ.
+    /// The exact number of steps for which Σ ≤ −2 holds with probability 1 − δ, from R₋₁.
     exact: Box<RawValue>,
+    /// The same from the largest sum that is at most −2; none for unequal fields.
+    exact_worst: Option<Box<RawValue>>,
+    /// The expected number of steps to R₁, another and later event.
     exact_expected: Box<RawValue>,
 }
 
@@ -112,13 +126,25 @@ struct Apart {
 
 #[derive(Serialize)]
 struct General {
-    tensorisation: f64,
+    /// `C_AT` of the learned model is at least this.
+    tensorisation_lower: Option<f64>,
+    /// And at most this, which the bounds use.
+    tensorisation_upper: f64,
+    tensorisation_rule: &'static str,
     ln_covering: f64,
     ln_margin: f64,
     deviation: f64,
     empirical: f64,
+    /// The cross-entropy, and the part of it that no model avoids.
+    loss: f64,
+    conditional_entropy: f64,
+    /// As printed, with the cross-entropy.
     total_variation: f64,
+    /// With the entropy of the conditionals subtracted.
+    total_variation_without_entropy: f64,
     says_something: bool,
+    /// The total variation there is between the learned model and the true one.
+    exact: f64,
 }
 
 impl Bounds {
@@ -143,6 +169,14 @@ impl Bounds {
         ] {
             ensure!(value.is_finite() && value > 0.0, "{name} {value} is not a positive number");
         }
+        for (name, value) in [("--radius", self.radius), ("--loss", self.loss)] {
+            if let Some(value) = value {
+                ensure!(
+                    value.is_finite() && value >= 0.0,
+                    "{name} {value} is not a number that is zero or more"
+                );
+            }
+        }
         let strength = Strength::of(&clique);
         let report = Report {
             j0: strength.j0,
@@ -152,7 +186,11 @@ impl Bounds {
             separation: self.separation(&clique, k)?,
             generalisation: self.generalisation(&clique, k)?,
         };
-        if console.wants_json() { console.print_json(&report) } else { print(console, &report) }
+        if console.wants_json() {
+            print_report(console, Some(&self.model), &report)
+        } else {
+            print(console, &report)
+        }
     }
 
     fn fast(&self, clique: &Clique, k: usize) -> Result<Fast> {
@@ -168,13 +206,16 @@ impl Bounds {
 
     fn slow(&self, clique: &Clique) -> Result<Slow> {
         let bound = ModeSlow::new(clique, self.delta);
-        let exact = clique_hitting(clique, Update::Parallel)?;
+        let escapes = clique_escape(clique)?;
+        let exact = escapes.first().context("the clique is empty")?.safe_steps(self.delta);
+        let worst = escapes.last().filter(|_| clique.common_field().is_some());
         Ok(Slow {
             assumptions: checks(&bound.assumptions),
             c_stuck: bound.c_stuck,
             steps: json_number(bound.steps),
-            exact: json_number(exact.quantiles(&[self.delta])[0]),
-            exact_expected: json_number(exact.expected()?),
+            exact: json_number(exact),
+            exact_worst: worst.map(|escape| json_number(escape.safe_steps(self.delta))),
+            exact_expected: json_number(clique_hitting(clique, Update::Parallel)?.expected()?),
         })
     }
 
@@ -197,20 +238,33 @@ impl Bounds {
         })
     }
 
-    /// Needs the tensorisation constant, so small models only.
+    /// Needs an upper bound of the tensorisation constant, so small models only.
     fn generalisation(&self, clique: &Clique, k: usize) -> Result<Option<General>> {
-        if clique.sites() > 8 {
+        if clique.sites() > 10 {
             return Ok(None);
         }
-        let ising = clique.to_ising();
-        let largest = ising.parameters().iter().fold(0.0, |m: f64, p| m.max(p.abs()));
-        let p = Model::Ising(ising.clone()).enumerate()?;
-        let blocks = Blocks::of(&padir_base::mask::MaskLaw::Exactly { k }, p.space())?;
-        let tensor = tensorisation(&p, &blocks, &TensorSettings::default(), || ())?;
-        let parameters = IsingBox {
-            dimension: ising.parameters().len(),
-            radius: self.radius.unwrap_or(largest),
+        let truth = Model::Ising(clique.to_ising());
+        let fitted = match &self.fitted {
+            Some(path) => {
+                ModelSpec::read(path).hint("docs/lab.md shows the form of a model file")?
+            }
+            None => truth.clone(),
         };
+        ensure!(
+            fitted.sites() == truth.sites() && fitted.symbols() == 2,
+            "the learned model has {} sites of {} symbols, the true one {} spins",
+            fitted.sites(),
+            fitted.symbols(),
+            truth.sites()
+        );
+        let (p, learned) = (truth.enumerate()?, fitted.enumerate()?);
+        let law = MaskLaw::Exactly { k };
+        let loss = PopulationLoss::of(&p, &learned, &Blocks::of(&law, p.space())?);
+        let Some(known) = known_constant(&learned, &law)? else { return Ok(None) };
+        let parameters = clique.to_ising().parameters();
+        let largest = parameters.iter().fold(0.0, |m: f64, p| m.max(p.abs()));
+        let parameters =
+            IsingBox { dimension: parameters.len(), radius: self.radius.unwrap_or(largest) };
         let bound = Generalisation {
             sites: clique.sites(),
             symbols: 2,
@@ -218,22 +272,53 @@ impl Bounds {
             masks: self.masks,
             delta: self.delta,
             epsilon: self.epsilon,
-            tensorisation: tensor.constant,
-            loss: self.loss,
+            tensorisation: known.upper,
+            loss: self.loss.unwrap_or(loss.cross_entropy()),
             log_covering: parameters.log_covering(self.epsilon),
             log_margin: parameters.log_margin(clique.sites()),
         };
-        let total_variation = bound.total_variation();
+        let without = bound.without_entropy(loss.entropy).total_variation();
+        let number = |value: f64| finite(value).unwrap_or(f64::MAX);
         Ok(Some(General {
-            tensorisation: bound.tensorisation,
+            tensorisation_lower: known.lower,
+            tensorisation_upper: known.upper,
+            tensorisation_rule: known.rule,
             ln_covering: bound.log_covering,
             ln_margin: bound.log_margin,
             deviation: bound.deviation(),
             empirical: bound.empirical(),
-            total_variation: finite(total_variation).unwrap_or(f64::MAX),
-            says_something: total_variation < 1.0,
+            loss: bound.loss,
+            conditional_entropy: loss.entropy,
+            total_variation: number(bound.total_variation()),
+            total_variation_without_entropy: number(without),
+            says_something: without < 1.0,
+            exact: distance(0, &learned.probs(), &p).total_variation,
         }))
     }
+}
+
+/// The tensorisation constant of the learned model.
+struct Known {
+    lower: Option<f64>,
+    upper: f64,
+    rule: &'static str,
+}
+
+/// Spaces up to this size are searched for a lower bound too.
+const SEARCHED: usize = 64;
+
+fn known_constant(p: &Distribution, law: &MaskLaw) -> Result<Option<Known>> {
+    let (lower, upper) = if p.space().size() <= SEARCHED {
+        let found = tensorisation(p, law, &SearchSettings::default(), || ())?;
+        (Some(found.lower), found.upper)
+    } else if p.space().size() <= DENSE_STATES {
+        let blocks = Blocks::of(law, p.space())?;
+        let constant = poincare(p, law, || ())?;
+        (None, upper_bound(Inequality::Tensorisation, p, &blocks, &constant)?)
+    } else {
+        (None, None)
+    };
+    Ok(upper.map(|upper| Known { lower, upper: upper.value, rule: upper.rule.name() }))
 }
 
 fn checks(assumptions: &[Assumption]) -> Vec<Check> {
@@ -265,7 +350,12 @@ fn print(console: &Console, report: &Report) -> Result<()> {
     list(&mut out, "assumptions", &fast.assumptions)?;
     let slow = &report.mode_slow;
     writeln!(out, "independent parallel is stuck for {} steps", slow.steps)?;
-    writeln!(out, "  exactly: {} steps; expected {}", slow.exact, slow.exact_expected)?;
+    let worst = slow
+        .exact_worst
+        .as_ref()
+        .map_or_else(String::new, |w| format!(", {w} from the worst start"));
+    writeln!(out, "  exactly: Σ ≤ −2 for {} steps from R₋₁{worst}", slow.exact)?;
+    writeln!(out, "  R₁ is expected after {}", slow.exact_expected)?;
     list(&mut out, "assumptions", &slow.assumptions)?;
     let apart = &report.separation;
     let verdict = if apart.applies { "applies" } else { "does not apply" };
@@ -281,20 +371,37 @@ fn print(console: &Console, report: &Report) -> Result<()> {
     if let Some(within) = &apart.exact_parallel_within_m {
         writeln!(out, "  exactly: independent parallel within M steps with probability {within}")?;
     }
-    if let Some(g) = &report.generalisation {
-        writeln!(out, "generalisation: TV < {}", human(g.total_variation))?;
-        writeln!(
-            out,
-            "  C_AT {}, B {}, C {}, ln C_ε {}, ln 1/β {}",
-            human(g.tensorisation),
-            human(g.deviation),
-            human(g.empirical),
-            human(g.ln_covering),
-            human(g.ln_margin)
-        )?;
-        if !g.says_something {
-            writeln!(out, "  beyond 1: with these numbers of samples and masks it says nothing")?;
-        }
+    if let Some(general) = &report.generalisation {
+        print_general(&mut out, general)?;
     }
     Ok(out.flush()?)
+}
+
+fn print_general(out: &mut dyn Write, g: &General) -> Result<()> {
+    writeln!(out, "generalisation: TV < {}", human(g.total_variation_without_entropy))?;
+    writeln!(
+        out,
+        "  as printed {}: its loss {} is a cross-entropy, {} of it the entropy of the conditionals",
+        human(g.total_variation),
+        human(g.loss),
+        human(g.conditional_entropy)
+    )?;
+    writeln!(out, "  exactly: TV {}", human(g.exact))?;
+    writeln!(
+        out,
+        "  C_AT ≤ {} ({}), B {}, C {}, ln C_ε {}, ln 1/β {}",
+        human(g.tensorisation_upper),
+        g.tensorisation_rule,
+        human(g.deviation),
+        human(g.empirical),
+        human(g.ln_covering),
+        human(g.ln_margin)
+    )?;
+    if let Some(lower) = g.tensorisation_lower {
+        writeln!(out, "  C_AT ≥ {}", human(lower))?;
+    }
+    if !g.says_something {
+        writeln!(out, "  beyond 1: with these numbers of samples and masks it says nothing")?;
+    }
+    Ok(())
 }

@@ -2,21 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use padir_base::mask::MaskLaw;
-use padir_lab::asymptotics::{self, BlockSize, by_block_size};
-use padir_lab::chain::{BlockOperator, parallel_matrix};
+use anyhow::{Context, Result};
+use padir_lab::asymptotics::{self, BlockSize, Cost, by_block_size};
+use padir_lab::chain::{Matrix, parallel_matrix};
+use padir_lab::data::write_npy_array;
 use padir_lab::decay::distance;
 use padir_lab::distribution::Distribution;
 use padir_lab::gth;
 use padir_lab::model::Family;
-use padir_lab::spectrum::DENSE_STATES;
 use padir_lab::wide::Wide;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::mixing::{Mixing, print_mixing};
 use super::model::ModelArgs;
-use super::output::{human_option, human_wide, json_number, print_table, write_columns};
+use super::output::{
+    human, human_wide_within, human_within, json_number, print_report, print_table, write_columns,
+};
 use crate::console::Console;
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
@@ -24,12 +26,15 @@ use crate::places::{Force, Places};
 /// Asymptotic variances Γ, Poincaré constants and the theory's inequalities, for every k.
 ///
 /// Parameters are the field of every site and the coupling of every edge. `trace` is tr Γᵏ, `trace J`
-/// its part over the couplings; `mono` the smallest eigenvalue of Γᵏ − Γᵏ⁺¹, `bound` that of
-/// C·I⁻¹ − Γᵏ: the theory says that neither is negative.
+/// its part over the couplings. `mono` is the smallest μ with (Γᵏ − Γᵏ⁺¹) v = μ Γᵏ v, `bound` the same
+/// for (C·I⁻¹ − Γᵏ) v = μ C·I⁻¹ v: the theory says that neither is negative. Only digits that
+/// are right are printed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir lab exact --n 4 --clique 4 --j 0.3 --h 0
+  padir lab exact --n 10 --clique 4 --h 5 --j 6
   padir lab exact --n 9 --graph grid --j 0.4 --json
+  padir lab exact --n 4 --j 0.3 --mixing --epsilon 0.05
   padir lab exact --n 16 --graph ring --j 0.2 --k 8  # 65536 states, matrix-free
   padir lab exact --model mine.toml --law adaptive.toml")]
 pub(crate) struct Exact {
@@ -44,7 +49,15 @@ pub(crate) struct Exact {
     #[arg(long, value_name = "FILE")]
     law: Option<PathBuf>,
 
-    /// Write the table to a .csv or .npy file too.
+    /// Also log-Sobolev, modified log-Sobolev and tensorisation constants, and mixing times.
+    #[arg(long)]
+    pub(super) mixing: bool,
+
+    /// The ε of mixing times, `t_mix(ε)`.
+    #[arg(long, value_name = "ε", default_value_t = 0.25)]
+    pub(super) epsilon: f64,
+
+    /// Write the table to a .csv file, or the matrices Γᵏ to a .npy file of shape (k, d, d).
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -53,8 +66,8 @@ pub(crate) struct Exact {
 }
 
 #[derive(Serialize)]
-struct Report {
-    k: Vec<Row>,
+pub(super) struct Report {
+    pub(super) k: Vec<Row>,
     states: usize,
     log_partition: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,22 +78,35 @@ struct Report {
 }
 
 #[derive(Serialize)]
-struct Row {
-    k: usize,
+pub(super) struct Row {
+    pub(super) k: usize,
     trace: Option<f64>,
     trace_j: Option<f64>,
     poincare: Box<RawValue>,
     poincare_error: f64,
+    /// An estimate of the relative error of the traces.
+    trace_error: f64,
     mono_min_eig: Option<f64>,
     bound_min_eig: Option<f64>,
+    mono_relative: Option<f64>,
+    bound_relative: Option<f64>,
+    /// How far the relative orders may be off.
+    order_error: f64,
+    /// `gap_k` / (k · gap₁), which the theory says is at least 1; with k = 1 among the sizes.
+    pub(super) gap_gain: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mixing: Option<Mixing>,
 }
 
 #[derive(Serialize)]
 struct LawRow {
     trace: f64,
     trace_j: f64,
+    trace_error: f64,
     poincare: Box<RawValue>,
+    poincare_error: f64,
     bound_min_eig: f64,
+    bound_relative: f64,
     information_gap: f64,
 }
 
@@ -99,49 +125,67 @@ impl Exact {
         let law =
             self.law.as_ref().map(|path| analyse_law(path, &p, family.as_ref())).transpose()?;
         let parallel = stationary_distance(&p)?;
+        let mixing = self.mixing(console, &p, &sizes)?;
         if let Some(path) = &self.out {
-            write_columns(path, &NAMES, &rows.iter().map(numbers).collect::<Vec<_>>())?;
+            write(path, &rows)?;
         }
+        let first = rows.iter().find(|size| size.k == 1).map(|size| size.poincare.constant);
+        let with_mixing =
+            rows.iter().zip(mixing.into_iter().map(Some).chain(std::iter::repeat(None)));
         let report = Report {
-            k: rows.iter().map(row).collect(),
+            k: with_mixing.map(|(size, mixing)| row(size, first, mixing)).collect(),
             states: p.space().size(),
             log_partition: p.log_partition(),
             law,
             independent_parallel_tv: parallel,
         };
         if console.wants_json() {
-            console.print_json(&report)
+            print_report(console, Some(&self.model), &report)
         } else {
             print(console, &rows, &report)
         }
     }
 }
 
-const NAMES: [&str; 6] = ["k", "trace", "trace_j", "poincare", "mono_min_eig", "bound_min_eig"];
+const NAMES: [&str; 8] = [
+    "k",
+    "trace",
+    "trace_j",
+    "poincare",
+    "mono_min_eig",
+    "bound_min_eig",
+    "mono_relative",
+    "bound_relative",
+];
 
-/// States the cost where it will be felt: flops per application of the operator, and how many.
+/// The table as .csv, Γᵏ as .npy.
+fn write(path: &Path, rows: &[BlockSize]) -> Result<()> {
+    if path.extension().is_none_or(|e| e != "npy") {
+        return write_columns(path, &NAMES, &rows.iter().map(numbers).collect::<Vec<_>>());
+    }
+    let matrices: Option<Vec<&Matrix<f64>>> = rows.iter().map(|r| r.variance.as_ref()).collect();
+    let matrices = matrices.context("a table has no parameters, and so no Γ to write")?;
+    let size = matrices.first().map_or(0, |m| m.size());
+    let entries = matrices.iter().flat_map(|m| (0..size).flat_map(|i| m.row(i))).copied();
+    Ok(write_npy_array(path, &[rows.len(), size, size], entries)?)
+}
+
+/// States time and memory where they will be felt, and refuses what does not fit.
 fn announce(
     console: &Console,
     p: &Distribution,
     family: Option<&Family>,
     sizes: &[usize],
 ) -> Result<()> {
-    let space = p.space();
-    if space.size() <= DENSE_STATES {
-        return Ok(());
+    let cost = Cost::of(p, family, sizes)?;
+    if cost.seconds > 2.0 || cost.gigabytes > 0.5 {
+        console.note(format!(
+            "{} states: some {:.0} s on one core and {:.1} GB",
+            p.space().size(),
+            cost.seconds.max(1.0),
+            cost.gigabytes
+        ));
     }
-    // Some sixty steps of Lanczos, and the Hessians of k and k + 1.
-    let applications = 60 + 2 * family.map_or(0, Family::dimension);
-    let mut work = 0.0;
-    for &k in sizes {
-        work += BlockOperator::work(space, &MaskLaw::Exactly { k })? * applications as f64;
-    }
-    console.note(format!(
-        "{} states: about {applications} applications of the operator per k, \
-         2 Σ_d Σ_j C(d,j) q^(N−j) additions each: {work:.1e} in all, some {:.0} s on one core",
-        space.size(),
-        work / 2e9
-    ));
     Ok(())
 }
 
@@ -154,7 +198,10 @@ fn analyse_law(path: &Path, p: &Distribution, family: Option<&Family>) -> Result
         trace: found.trace,
         trace_j: found.trace_j,
         poincare: json_number(found.poincare.constant),
-        bound_min_eig: found.bound_min_eig,
+        trace_error: found.error,
+        poincare_error: found.poincare.error,
+        bound_min_eig: found.bound.absolute,
+        bound_relative: found.bound.relative,
         information_gap: found.information_gap,
     })
 }
@@ -172,15 +219,21 @@ fn stationary_distance(p: &Distribution) -> Result<Option<f64>> {
     }))
 }
 
-fn row(size: &BlockSize) -> Row {
+fn row(size: &BlockSize, first: Option<Wide>, mixing: Option<Mixing>) -> Row {
     Row {
         k: size.k,
         trace: size.trace,
         trace_j: size.trace_j,
         poincare: json_number(size.poincare.constant),
         poincare_error: size.poincare.error,
-        mono_min_eig: size.mono_min_eig,
-        bound_min_eig: size.bound_min_eig,
+        trace_error: size.error,
+        mono_min_eig: size.mono.map(|order| order.absolute),
+        bound_min_eig: size.bound.map(|order| order.absolute),
+        mono_relative: size.mono.map(|order| order.relative),
+        bound_relative: size.bound.map(|order| order.relative),
+        order_error: size.error + size.poincare.error,
+        gap_gain: first.map(|first| (first / size.poincare.constant).to_f64() / size.k as f64),
+        mixing,
     }
 }
 
@@ -191,30 +244,49 @@ fn numbers(size: &BlockSize) -> Vec<f64> {
         or_nan(size.trace),
         or_nan(size.trace_j),
         size.poincare.constant(),
-        or_nan(size.mono_min_eig),
-        or_nan(size.bound_min_eig),
+        or_nan(size.mono.map(|order| order.absolute)),
+        or_nan(size.bound.map(|order| order.absolute)),
+        or_nan(size.mono.map(|order| order.relative)),
+        or_nan(size.bound.map(|order| order.relative)),
     ]
 }
 
 fn print(console: &Console, rows: &[BlockSize], report: &Report) -> Result<()> {
+    let within = |value: Option<f64>, error| {
+        value.map_or_else(|| "–".to_owned(), |value| human_within(value, error))
+    };
+    // What is below the error of a difference of numbers of order one is no digit of it.
+    let order = |value: Option<f64>, error: f64| {
+        let known = value.map(|v| if v.abs() <= error { 0.0 } else { v });
+        known.map_or_else(|| "–".to_owned(), |v| human_within(v, error / v.abs().max(error)))
+    };
     let cells: Vec<Vec<String>> = rows
         .iter()
         .map(|row| {
             vec![
                 row.k.to_string(),
-                human_option(row.trace),
-                human_option(row.trace_j),
-                human_wide(row.poincare.constant),
-                human_option(row.mono_min_eig),
-                human_option(row.bound_min_eig),
+                within(row.trace, row.error),
+                within(row.trace_j, row.error),
+                human_wide_within(row.poincare.constant, row.poincare.error),
+                order(row.mono.map(|order| order.relative), row.error),
+                order(row.bound.map(|order| order.relative), row.error + row.poincare.error),
             ]
         })
         .collect();
     print_table(console, &["k", "trace", "trace J", "Poincaré", "mono", "bound"], &cells)?;
+    console.note(
+        "trace: tr Γᵏ; trace J: its couplings; mono: 1 − largest ratio of Γᵏ⁺¹ to Γᵏ; \
+         bound: 1 − largest ratio of Γᵏ to C·I⁻¹; theory: mono ≥ 0, bound ≥ 0",
+    );
+    print_mixing(console, report)?;
     if let Some(law) = &report.law {
         console.note(format!(
             "law: trace {}, trace J {}, Poincaré {}, bound {}, information-matrix gap {:.1e}",
-            law.trace, law.trace_j, law.poincare, law.bound_min_eig, law.information_gap
+            human_within(law.trace, law.trace_error),
+            human_within(law.trace_j, law.trace_error),
+            law.poincare,
+            human(law.bound_relative),
+            law.information_gap
         ));
     }
     if let Some(tv) = report.independent_parallel_tv {

@@ -9,10 +9,11 @@ use padir_lab::data::write_csv;
 use padir_lab::figure::{self, Drawing, ErrorSettings, HittingSettings, estimation_error};
 use serde::Serialize;
 
+use super::output::print_report;
 use crate::console::Console;
 use crate::places::{Force, Places};
 
-/// Draw the figures: SVG and PNG, with their numbers as CSV and the command that made them.
+/// Draw the figures: SVG and PNG, with their numbers as CSV, a caption, and the command that made them.
 ///
 /// error-flat and error-peaky are the paper's first figure, hitting its second; variance, gap,
 /// parallel and slack show what the theory says about them.
@@ -20,6 +21,8 @@ use crate::places::{Force, Places};
 #[command(after_help = "Examples:
   padir lab figures --out figures
   padir lab figures hitting gap --out figures --repeats 50
+  padir lab figures hitting --n 8 --clique 3 --h 2
+  padir lab figures error-peaky --n 5 --j 0.2
   padir lab figures --out figures --dpi 600 --json")]
 pub(crate) struct Figures {
     /// Which figures [default: all].
@@ -29,6 +32,23 @@ pub(crate) struct Figures {
     /// The directory to write to; it is made if it does not exist.
     #[arg(long, value_name = "DIR", default_value = "figures")]
     out: PathBuf,
+
+    /// The number of spins N [default: each figure's own].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=12))]
+    n: Option<u64>,
+
+    /// The size of the clique, in hitting.
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u64).range(2..=12))]
+    clique: Option<u64>,
+
+    /// The field, in hitting and parallel.
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    h: Option<f64>,
+
+    /// The couplings: one for error-flat and error-peaky, any number for variance, gap and parallel; of
+    /// hitting, the largest.
+    #[arg(long, value_name = "J,…", value_delimiter = ',', allow_negative_numbers = true)]
+    j: Vec<f64>,
 
     /// Repetitions of simulations and fits.
     #[arg(long, value_name = "R", default_value_t = 10)]
@@ -79,11 +99,17 @@ const ALL: [Name; 7] = [
 ];
 
 #[derive(Serialize)]
+struct Report {
+    figures: Vec<Made>,
+}
+
+#[derive(Serialize)]
 struct Made {
     name: String,
     svg: PathBuf,
     png: PathBuf,
     csv: PathBuf,
+    caption: PathBuf,
 }
 
 impl Figures {
@@ -108,13 +134,14 @@ impl Figures {
             made.push(self.save(&drawing)?);
         }
         if console.wants_json() {
-            return console.print_json(&made);
+            return print_report(console, None, &Report { figures: made });
         }
         let mut out = console.out();
         for figure in &made {
             writeln!(out, "{}", figure.svg.display())?;
             writeln!(out, "{}", figure.png.display())?;
             writeln!(out, "{}", figure.csv.display())?;
+            writeln!(out, "{}", figure.caption.display())?;
         }
         Ok(out.flush()?)
     }
@@ -125,8 +152,8 @@ impl Figures {
             let progress = console.progress("Fitting", (sizes.len() * self.repeats) as u64);
             let settings = ErrorSettings {
                 name: name.to_owned(),
-                sites: 4,
-                coupling,
+                sites: self.sites(4),
+                coupling: self.j.first().copied().unwrap_or(coupling),
                 sizes,
                 repeats: self.repeats,
                 seed: self.seed,
@@ -139,22 +166,37 @@ impl Figures {
             Name::ErrorFlat => error("error-flat", 0.05)?,
             Name::ErrorPeaky => error("error-peaky", 0.3)?,
             Name::Hitting => self.hitting(console)?,
-            Name::Variance => figure::variance(6, [0.05, 0.2])?,
-            Name::Gap => figure::gap(8, &[0.0, 0.1, 0.2, 0.4, 0.8])?,
-            Name::Parallel => figure::parallel(6, 0.05, [0.1, 0.4])?,
+            Name::Variance => figure::variance(self.sites(6), self.couplings(&[0.05, 0.2]))?,
+            Name::Gap => figure::gap(self.sites(8), self.couplings(&[0.0, 0.1, 0.2, 0.4, 0.8]))?,
+            Name::Parallel => figure::parallel(
+                self.sites(6),
+                self.h.unwrap_or(0.05),
+                self.couplings(&[0.1, 0.4]),
+            )?,
             Name::Slack => figure::slack()?,
         })
     }
 
+    fn sites(&self, usual: usize) -> usize {
+        self.n.map_or(usual, |n| n as usize)
+    }
+
+    fn couplings<'a>(&'a self, usual: &'a [f64]) -> &'a [f64] {
+        if self.j.is_empty() { usual } else { &self.j }
+    }
+
     /// At J ≤ 2 independent parallel does reach R₁; the grid shows where that ends.
     fn hitting(&self, console: &Console) -> Result<Drawing> {
-        let simulated: Vec<f64> = (0..=16).map(|i| f64::from(i) * 0.5).collect();
-        let progress = console.progress("Simulating", simulated.len() as u64 * 11);
+        let last = self.j.first().copied().unwrap_or(8.0);
+        ensure!(last.is_finite() && last > 0.0, "--j {last} is not a positive coupling");
+        let sites = self.sites(10);
+        let simulated: Vec<f64> = (0..=16).map(|i| f64::from(i) * last / 16.0).collect();
+        let progress = console.progress("Simulating", (simulated.len() * (sites + 1)) as u64);
         let settings = HittingSettings {
-            sites: 10,
-            clique: 4,
-            field: 5.0,
-            couplings: (0..=160).map(|i| f64::from(i) * 0.05).collect(),
+            sites,
+            clique: self.clique.map_or(4, |c| c as usize),
+            field: self.h.unwrap_or(5.0),
+            couplings: (0..=160).map(|i| f64::from(i) * last / 160.0).collect(),
             simulated,
             budget: self.budget,
             repeats: self.repeats,
@@ -167,22 +209,38 @@ impl Figures {
 
     fn save(&self, drawing: &Drawing) -> Result<Made> {
         let path = |extension: &str| self.out.join(format!("{}.{extension}", drawing.name));
-        let command = format!(
-            "padir lab figures {} --repeats {} --budget {} --seed {}",
-            drawing.name, self.repeats, self.budget, self.seed
-        );
+        let command = self.command(&drawing.name);
         let scene = drawing.figure.draw().described(format!("made by: {command}"));
         write(&path("svg"), scene.to_svg().as_bytes())?;
         write(&path("png"), &scene.to_png(self.dpi / 72.0)?)?;
         let cell = |v: &f64| if v.is_nan() { String::new() } else { format!("{v:?}") };
         let rows = drawing.rows.iter().map(|row| row.iter().map(cell).collect());
+        write(&path("txt"), format!("{}\n\nMade by: {command}\n", drawing.caption).as_bytes())?;
         write_csv(&path("csv"), &[command], &drawing.columns, rows)?;
         Ok(Made {
             name: drawing.name.clone(),
             svg: path("svg"),
             png: path("png"),
             csv: path("csv"),
+            caption: path("txt"),
         })
+    }
+
+    /// The command that makes one figure again.
+    fn command(&self, name: &str) -> String {
+        let mut command = format!(
+            "padir lab figures {name} --repeats {} --budget {} --seed {}",
+            self.repeats, self.budget, self.seed
+        );
+        let joined = self.j.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+        let own = [
+            self.n.map(|n| format!(" --n {n}")),
+            self.clique.map(|c| format!(" --clique {c}")),
+            self.h.map(|h| format!(" --h {h}")),
+            (!self.j.is_empty()).then(|| format!(" --j {joined}")),
+        ];
+        own.into_iter().flatten().for_each(|part| command.push_str(&part));
+        command
     }
 }
 

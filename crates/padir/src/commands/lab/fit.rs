@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::law::LawArgs;
 use super::model::ModelArgs;
-use super::output::{human, print_table};
+use super::output::{human, print_report, print_table};
 use crate::console::Console;
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
@@ -95,6 +95,8 @@ struct Report {
     seconds: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parameters: Vec<Row>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_identified: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs_off: Option<RunsOff>,
 }
@@ -141,7 +143,11 @@ impl Fit {
         progress.finish_and_clear();
         let report = report(&model, &samples, &fitted, seconds);
         self.write(&report)?;
-        if console.wants_json() { console.print_json(&report) } else { print(console, &report) }
+        if console.wants_json() {
+            print_report(console, Some(&self.model), &report)
+        } else {
+            print(console, &report)
+        }
     }
 
     fn write(&self, report: &Report) -> Result<()> {
@@ -186,15 +192,20 @@ fn report(model: &Model, samples: &Samples, fitted: &Fitted, seconds: f64) -> Re
     let (verdict, runs_off) = match &fitted.verdict {
         Verdict::Found => ("found", None),
         Verdict::NotUnique => ("not-unique", None),
+        Verdict::NotIdentified(_) => ("not-identified", None),
         Verdict::Unfinished => ("unfinished", None),
         Verdict::DoesNotExist(separation) => ("does-not-exist", Some(off(&names, separation))),
     };
-    let found = fitted.verdict == Verdict::Found;
+    let unknown: &[usize] = match &fitted.verdict {
+        Verdict::NotIdentified(unknown) => unknown,
+        _ => &[],
+    };
+    let found = matches!(fitted.verdict, Verdict::Found | Verdict::NotIdentified(_));
     let parameters = names
         .iter()
         .zip(&fitted.minimum.parameters)
         .enumerate()
-        .filter(|_| found)
+        .filter(|(i, _)| found && !unknown.contains(i))
         .map(|(i, (name, &estimate))| Row {
             name: name.clone(),
             estimate,
@@ -212,6 +223,7 @@ fn report(model: &Model, samples: &Samples, fitted: &Fitted, seconds: f64) -> Re
         distinct: samples.distinct(),
         seconds,
         parameters,
+        not_identified: unknown.iter().filter_map(|&i| names.get(i).cloned()).collect(),
         runs_off,
     }
 }
@@ -249,6 +261,11 @@ fn print(console: &Console, report: &Report) -> Result<()> {
                 writeln!(out, "this was checked {how} on every sample and block")?;
             }
         }
+        "not-identified" => writeln!(
+            out,
+            "no mask hides a site of {}: the data say nothing about them",
+            report.not_identified.join(", ")
+        )?,
         "not-unique" => writeln!(out, "the estimate is not unique: some parameters do not matter")?,
         "unfinished" => writeln!(
             out,

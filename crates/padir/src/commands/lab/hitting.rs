@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::model::ModelArgs;
-use super::output::{human_wide, json_number, print_table, write_columns};
+use super::output::{human_wide, json_number, print_report, print_table, write_columns};
 use crate::console::Console;
 use crate::places::{Force, Places};
 
@@ -54,27 +54,27 @@ pub(crate) struct Hitting {
 #[derive(Serialize)]
 struct Report {
     k: Vec<Row>,
-    independent_parallel: Box<RawValue>,
-    independent_parallel_ln: f64,
-    independent_parallel_deviation: Box<RawValue>,
-    independent_parallel_quantiles: [Box<RawValue>; 3],
+    independent_parallel: Row,
     quantile_levels: [f64; 3],
 }
 
 #[derive(Serialize)]
 struct Row {
-    k: usize,
+    /// None for independent parallel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    k: Option<usize>,
     expected: Box<RawValue>,
     ln_expected: f64,
     deviation: Box<RawValue>,
-    quantiles: [Box<RawValue>; 3],
+    /// None where doubling the matrix would take too long.
+    quantiles: Option<[Box<RawValue>; 3]>,
 }
 
 /// What is known about one chain.
 struct Found {
     expected: Wide,
     deviation: Wide,
-    quantiles: [Wide; 3],
+    quantiles: Option<[Wide; 3]>,
     survival: Vec<f64>,
 }
 
@@ -109,7 +109,7 @@ impl Hitting {
         progress.finish_and_clear();
         self.write(&sizes, &found)?;
         if console.wants_json() {
-            console.print_json(&report(&sizes, &found))
+            print_report(console, Some(&self.model), &report(&sizes, &found))
         } else {
             print(console, &sizes, &found)
         }
@@ -156,18 +156,13 @@ impl Hitting {
         };
         let (expected, deviation) = chain.moments()?;
         // Doubling a large matrix takes long; there the mean has to do.
-        let quantiles = match subject {
-            Subject::Clique(_) => chain.quantiles(&LEVELS),
-            Subject::Any(p, _) if p.space().size() <= 64 => chain.quantiles(&LEVELS),
-            Subject::Any(..) => vec![Wide::ZERO; 3],
+        let short = match subject {
+            Subject::Clique(_) => true,
+            Subject::Any(p, _) => p.space().size() <= 64,
         };
+        let quantiles = short.then(|| chain.quantiles(&LEVELS)).map(|q| [q[0], q[1], q[2]]);
         let survival = self.survival.map_or_else(Vec::new, |steps| chain.survival(steps));
-        Ok(Found {
-            expected,
-            deviation,
-            quantiles: [quantiles[0], quantiles[1], quantiles[2]],
-            survival,
-        })
+        Ok(Found { expected, deviation, quantiles, survival })
     }
 
     fn write(&self, sizes: &[usize], found: &[Found]) -> Result<()> {
@@ -183,24 +178,16 @@ impl Hitting {
 }
 
 fn report(sizes: &[usize], found: &[Found]) -> Report {
-    let quantiles = |f: &Found| f.quantiles.map(json_number);
-    let parallel = &found[sizes.len()];
+    let row = |k: Option<usize>, f: &Found| Row {
+        k,
+        expected: json_number(f.expected),
+        ln_expected: f.expected.ln(),
+        deviation: json_number(f.deviation),
+        quantiles: f.quantiles.map(|quantiles| quantiles.map(json_number)),
+    };
     Report {
-        k: sizes
-            .iter()
-            .zip(found)
-            .map(|(&k, f)| Row {
-                k,
-                expected: json_number(f.expected),
-                ln_expected: f.expected.ln(),
-                deviation: json_number(f.deviation),
-                quantiles: quantiles(f),
-            })
-            .collect(),
-        independent_parallel: json_number(parallel.expected),
-        independent_parallel_ln: parallel.expected.ln(),
-        independent_parallel_deviation: json_number(parallel.deviation),
-        independent_parallel_quantiles: quantiles(parallel),
+        k: sizes.iter().zip(found).map(|(&k, f)| row(Some(k), f)).collect(),
+        independent_parallel: row(None, &found[sizes.len()]),
         quantile_levels: LEVELS,
     }
 }
@@ -211,11 +198,10 @@ fn print(console: &Console, sizes: &[usize], found: &[Found]) -> Result<()> {
         .zip(found)
         .map(|(name, f)| {
             let mut row = vec![name, human_wide(f.expected), human_wide(f.deviation)];
-            row.extend(
-                f.quantiles
-                    .iter()
-                    .map(|&q| if q.is_zero() { "–".to_owned() } else { human_wide(q) }),
-            );
+            match f.quantiles {
+                Some(quantiles) => row.extend(quantiles.map(human_wide)),
+                None => row.extend(["–"; 3].map(str::to_owned)),
+            }
             row
         })
         .collect();

@@ -7,8 +7,10 @@ mod figures;
 mod fit;
 mod hitting;
 mod law;
+mod mixing;
 mod model;
 mod output;
+mod product;
 mod sample;
 mod tensorise;
 
@@ -36,6 +38,7 @@ enum LabCommand {
     Hitting(hitting::Hitting),
     Decay(decay::Decay),
     Tensorise(tensorise::Tensorise),
+    Product(product::Product),
     Bounds(bounds::Bounds),
     Fit(fit::Fit),
     Sample(sample::Sample),
@@ -49,6 +52,7 @@ impl Lab {
             LabCommand::Hitting(command) => command.run(console),
             LabCommand::Decay(command) => command.run(console),
             LabCommand::Tensorise(command) => command.run(console),
+            LabCommand::Product(command) => command.run(console),
             LabCommand::Bounds(command) => command.run(console),
             LabCommand::Fit(command) => command.run(console),
             LabCommand::Sample(command) => command.run(console),

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use padir_lab::data::read_edges;
 use padir_lab::distribution::Distribution;
 use padir_lab::graph::Shape;
-use padir_lab::model::{Clique, Ising, Model, ModelSpec, Potts};
+use padir_lab::model::{Clique, Ising, Model, ModelSpec, PerSite, read_config};
 
 use crate::hint::WithHint;
 
@@ -19,7 +19,7 @@ pub(crate) struct ModelArgs {
     model: Option<PathBuf>,
 
     /// The number of sites N.
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, allow_negative_numbers = true)]
     n: usize,
 
     /// The first C sites form a clique, the others are free [default: all].
@@ -64,22 +64,32 @@ impl ModelArgs {
 
     /// The model that was asked for.
     pub(crate) fn build(&self) -> Result<Model> {
-        if let Some(path) = &self.model {
-            return ModelSpec::read(path).hint("docs/lab.md shows the form of a model file");
+        match &self.model {
+            // With the file's name in the message.
+            Some(path) => ModelSpec::read(path).hint("docs/lab.md shows the form of a model file"),
+            None => Ok(self.spec()?.build()?),
         }
-        let (shape, couplings) = self.shape()?;
-        let edges = shape.edges(self.n)?;
-        let couplings = couplings.unwrap_or_else(|| vec![self.j; edges.len()]);
-        Ok(if self.symbols == 2 {
-            Model::Ising(Ising::new(vec![self.h; self.n], edges, couplings)?)
-        } else {
-            // The field prefers symbol 0, as +1 would be one of two.
-            let mut field = vec![0.0; self.symbols.min(1 << 20)];
-            if let Some(first) = field.first_mut() {
-                *first = self.h;
-            }
-            Model::Potts(Potts::new(self.symbols, vec![field; self.n], edges, couplings)?)
-        })
+    }
+
+    /// The model as a file would say it.
+    pub(crate) fn spec(&self) -> Result<ModelSpec> {
+        if let Some(path) = &self.model {
+            return read_config(path).hint("docs/lab.md shows the form of a model file");
+        }
+        let (graph, couplings) = self.shape()?;
+        let j = couplings.map_or(PerSite::Same(self.j), PerSite::Each);
+        if self.symbols == 2 {
+            return Ok(ModelSpec::Ising { n: self.n, h: PerSite::Same(self.h), graph, j });
+        }
+        // The field prefers symbol 0, as +1 would be one of two. Lists that are too long are
+        // refused when the model is built.
+        let listed = self.n.saturating_mul(self.symbols) <= 20_000_000;
+        let h = (self.h != 0.0 && listed).then(|| {
+            let mut field = vec![0.0; self.symbols];
+            field.iter_mut().take(1).for_each(|first| *first = self.h);
+            vec![field; self.n]
+        });
+        Ok(ModelSpec::Potts { n: self.n, q: self.symbols, h, graph, j })
     }
 
     fn shape(&self) -> Result<(Shape, Option<Vec<f64>>)> {

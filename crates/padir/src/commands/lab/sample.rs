@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::law::LawArgs;
 use super::model::ModelArgs;
+use super::output::print_report;
 use crate::console::Console;
 use crate::places::{Force, Places};
 
@@ -126,7 +127,7 @@ impl Sample {
             means,
         };
         if console.wants_json() {
-            return console.print_json(&report);
+            return print_report(console, Some(&self.model), &report);
         }
         if self.out.is_none() {
             print_rows(console, &rows)?;

@@ -3,7 +3,17 @@
 //! Up to [`DENSE_STATES`] states by a dense symmetric eigen-solve, O(S³); above by Lanczos with
 //! full reorthogonalisation on the matrix-free operator. When 1 − λ₂ drowns in the rounding of 1,
 //! the dense path goes on with inverse iteration on a subtraction-free factorisation, so C is
-//! right to many digits even where the gap is 10⁻³⁰⁰.
+//! right to many digits even where the gap is 10⁻³⁰⁰; Lanczos goes on with the Dirichlet form of
+//! its slowest vectors, summed as variances.
+//!
+//! Sites that are independent of all others are left out first: a function that depends on such
+//! a site i decays at least as fast as 1 − P(i ∈ K), so C is the larger of 1/P(i ∈ K) and the
+//! constant of the other sites.
+
+mod independent;
+mod lanczos;
+
+pub use lanczos::lanczos;
 
 use faer::{Mat, Side};
 use padir_base::mask::MaskLaw;
@@ -62,6 +72,16 @@ pub enum SpectrumError {
         "the chain is not ergodic: its blocks do not connect all states, so the Poincaré constant is infinite"
     )]
     NotErgodic,
+    /// The gap is smaller than what the iteration can tell from zero.
+    #[error(
+        "the spectral gap of {states} states drowns in rounding; the Poincaré constant is {constant:.0e} or more"
+    )]
+    Unresolved {
+        /// The number of states.
+        states: usize,
+        /// What the constant is at least.
+        constant: f64,
+    },
     /// The dense solver did not converge.
     #[error("the eigenvalue iteration did not converge")]
     NoConvergence,
@@ -79,10 +99,12 @@ pub fn poincare(
     tick: impl Fn(),
 ) -> Result<Poincare, SpectrumError> {
     if p.space().size() <= DENSE_STATES {
-        dense(p, &Blocks::of(law, p.space())?)
-    } else {
-        lanczos(&BlockOperator::new(p, law)?, tick)
+        return dense(p, &Blocks::of(law, p.space())?);
     }
+    if let Some(core) = independent::Core::of(p, law)? {
+        return core.poincare();
+    }
+    lanczos(&BlockOperator::new(p, law)?, tick)
 }
 
 /// All eigenvalues of D^½ P D^−½, largest first.
@@ -174,84 +196,4 @@ fn centre(v: &mut [f64], weights: &[f64]) {
     for x in v {
         *x -= mean;
     }
-}
-
-/// The second eigenvalue by Lanczos, orthogonal to √p throughout.
-///
-/// # Errors
-/// If it does not converge.
-pub fn lanczos(operator: &BlockOperator, tick: impl Fn()) -> Result<Poincare, SpectrumError> {
-    const STEPS: usize = 300;
-    const TOLERANCE: f64 = 1e-11;
-    let mut basis: Vec<Vec<f64>> = Vec::new();
-    let (mut diagonal, mut off) = (Vec::new(), Vec::new());
-    let mut v = start(operator.size());
-    orthogonalise(&mut v, operator.root(), &basis);
-    normalise(&mut v);
-    for step in 1..=STEPS {
-        tick();
-        let mut w = operator.symmetric(&v);
-        let alpha = dot(&w, &v);
-        basis.push(v);
-        orthogonalise(&mut w, operator.root(), &basis);
-        let beta = normalise(&mut w);
-        diagonal.push(alpha);
-        if step % 5 == 0 || beta < 1e-14 {
-            let (value, last) = ritz(&diagonal, &off)?;
-            let residual = beta * last.abs();
-            // The error of a Ritz value is at most its residual, and mostly its square.
-            if residual < TOLERANCE || beta < 1e-14 || step >= operator.size() - 1 {
-                return finish(value, residual);
-            }
-        }
-        off.push(beta);
-        v = w;
-    }
-    Err(SpectrumError::NoConvergence)
-}
-
-fn finish(second: f64, residual: f64) -> Result<Poincare, SpectrumError> {
-    let gap = 1.0 - second;
-    if gap <= 1e-14 {
-        return Err(SpectrumError::NotErgodic);
-    }
-    let error = (residual * residual / gap + 4.0 * f64::EPSILON) / gap;
-    Ok(Poincare { constant: Wide::new(1.0 / gap), method: Method::Lanczos, error })
-}
-
-/// The largest eigenvalue of the tridiagonal matrix, and the last entry of its eigenvector.
-fn ritz(diagonal: &[f64], off: &[f64]) -> Result<(f64, f64), SpectrumError> {
-    let n = diagonal.len();
-    let matrix = Mat::from_fn(n, n, |i, j| match i.abs_diff(j) {
-        0 => diagonal[i],
-        1 => off[i.min(j)],
-        _ => 0.0,
-    });
-    let solved =
-        matrix.self_adjoint_eigen(Side::Lower).map_err(|_| SpectrumError::NoConvergence)?;
-    Ok((solved.S().column_vector()[n - 1], solved.U()[(n - 1, n - 1)]))
-}
-
-/// Removes the parts along √p and the basis, twice for full accuracy.
-fn orthogonalise(v: &mut [f64], root: &[f64], basis: &[Vec<f64>]) {
-    for _ in 0..2 {
-        for b in basis.iter().map(Vec::as_slice).chain(std::iter::once(root)) {
-            let part = dot(v, b);
-            v.iter_mut().zip(b).for_each(|(x, y)| *x -= part * y);
-        }
-    }
-}
-
-fn normalise(v: &mut [f64]) -> f64 {
-    let norm = dot(v, v).sqrt();
-    if norm > 0.0 {
-        for x in v {
-            *x /= norm;
-        }
-    }
-    norm
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
