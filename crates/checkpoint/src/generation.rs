@@ -42,7 +42,7 @@ impl GenerationConfig {
         keys.insert("pad_token_id".to_owned(), json!(config.symbols.pad));
         keys.insert("eos_token_id".to_owned(), json!(config.symbols.eos));
         // transformers looks for it here and not in config.json.
-keys.insert("decoder_start_token_id".to_owned(), json!(config.symbols.start));
+        keys.insert("decoder_start_token_id".to_owned(), json!(config.symbols.start));
         format!("{:#}\n", Value::Object(keys))
     }
 }

@@ -74,7 +74,7 @@ fn moments(config: &Config, model: &ModelConfig) -> u128 {
 }
 
 fn stages(config: &Config) -> f64 {
-    match config.objective.kind {
+    match &config.objective.kind {
         Objective::Ar => 1.0,
         Objective::Padir(padir) => f64::from(padir.stages),
     }

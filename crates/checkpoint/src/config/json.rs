@@ -171,10 +171,15 @@ fn read_top(top: &mut Keys) -> Result<ModelConfig, ConfigError> {
         tie_word_embeddings,
         decoder: Decoder::Causal,
         provenance: Provenance::default(),
-        languages: Languages {
-            source: top.optional::<Language>("source_language", LANGUAGE)?,
-            target: top.optional::<Language>("target_language", LANGUAGE)?,
-        },
+        languages: read_languages(top)?,
+    })
+}
+
+/// What a model translates, if its file says so.
+pub(super) fn read_languages(top: &mut Keys) -> Result<Languages, ConfigError> {
+    Ok(Languages {
+        source: top.optional::<Language>("source_language", LANGUAGE)?,
+        target: top.optional::<Language>("target_language", LANGUAGE)?,
     })
 }
 

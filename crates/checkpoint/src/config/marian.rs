@@ -6,7 +6,7 @@ use padir_base::TokenId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::json::{COUNT, ID, REAL, SWITCH};
+use super::json::{COUNT, ID, REAL, SWITCH, read_languages};
 use super::{ConfigError, Decoder, Family, ModelConfig, Provenance, RelativeBias, Symbols};
 use crate::keys::Keys;
 use crate::layers::Activation;
@@ -84,6 +84,7 @@ pub(super) fn read(top: &mut Keys) -> Result<ModelConfig, ConfigError> {
         initializer_factor: 1.0,
         tie_word_embeddings: top.or("tie_word_embeddings", SWITCH, true)?,
         decoder: Decoder::Causal,
+        languages: read_languages(top)?,
         provenance: Provenance::default(),
     })
 }

@@ -185,13 +185,17 @@ fn check_model(model: &ModelConfig, report: &Report) {
         let key = match &problem {
             ConfigProblem::Count { key, .. }
             | ConfigProblem::Real { key, .. }
+            | ConfigProblem::Heads { key, .. }
+            | ConfigProblem::ReservedId { key, .. }
             | ConfigProblem::Id { key, .. }
             | ConfigProblem::NoId { key, .. } => key,
             ConfigProblem::OddBuckets(_) => "relative_attention_num_buckets",
             ConfigProblem::ShortDistance { .. } => "relative_attention_max_distance",
             ConfigProblem::LengthsBeyondPositions { .. } => "padir.length.classes",
             ConfigProblem::NoNumberedMask => "padir.initial",
-            ConfigProblem::NothingRandom { .. } | ConfigProblem::TooLarge { .. } => "",
+            ConfigProblem::ParallelMarian
+            | ConfigProblem::NothingRandom { .. }
+            | ConfigProblem::TooLarge { .. } => "",
         };
         let key = format!("model.{}", key.trim_start_matches("padir."));
         let message = problem.to_string().replace("`padir.", "`");
