@@ -84,6 +84,10 @@ def write(directory, case):
     assert not faults, faults
     model.eval()
     model.final_logits_bias.requires_grad_(True)
+    # The start token is the padding token, and its embedding is read and learnt like any other.
+    for module in model.modules():
+        if isinstance(module, torch.nn.Embedding):
+            module.padding_idx = None
     generator = torch.Generator().manual_seed(31)
     draw = lambda n: torch.randint(1, 49, (n,), generator=generator).tolist() + [0]
     # As long as there are positions; a lone end; a pair.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::config::{DecoderKind, ModelConfig};
+use crate::config::{DecoderKind, Family, ModelConfig};
 
 /// What stands in the `README.md` of a checkpoint besides what the model itself knows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,12 +73,16 @@ fn front_matter(card: &ModelCard, config: &ModelConfig) -> String {
 }
 
 fn shape(config: &ModelConfig) -> String {
+    let family = match config.family {
+        Family::T5 => "T5",
+        Family::Marian(_) => "Marian",
+    };
     let decoder = match config.decoder_kind() {
         DecoderKind::Causal => "an autoregressive decoder",
         DecoderKind::Parallel => "a parallel decoder with iterative refinement",
     };
     let mut text = format!(
-        "An encoder-decoder of the T5 family with {decoder}: {} + {} layers, width {}, {} heads, \
+        "An encoder-decoder of the {family} family with {decoder}: {} + {} layers, width {}, {} heads, \
          {} parameters.\n",
         config.num_layers,
         config.num_decoder_layers,

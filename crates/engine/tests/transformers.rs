@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use padir_base::TokenId;
 use padir_base::continuation::{Advance, Continuer};
-use padir_checkpoint::Checkpoint;
+use padir_checkpoint::{Checkpoint, CheckpointWriter, Extras};
 use padir_engine::{Engine, Isa, Precision, Target, Threads};
 use serde_json::Value;
 
@@ -76,7 +76,9 @@ fn probabilities_are_those_of_transformers() {
             assert!(error < 2e-5, "{model}, {isa:?}: {error}");
             let engine = Engine::load_for(&checkpoint, Precision::Int8, isa).unwrap();
             let error = worst(&folder, &engine);
-            assert!(error < 0.4 && error > 1e-4, "{model}, {isa:?}, int8: {error}");
+            // Marian's fixtures are rougher: 16 numbers wide, with weights three times as large.
+            let most = if model == "t5_tiny" { 0.4 } else { 1.5 };
+            assert!(error < most && error > 1e-4, "{model}, {isa:?}, int8: {error}");
         }
     }
 }
@@ -106,6 +108,24 @@ fn forced_decoding_gives_the_probabilities_of_transformers() {
             assert!((mean - loss).abs() < 2e-5, "{model}: {mean} {loss}");
         }
     }
+}
+
+/// Matrices that were rounded on disk are rounded to the same numbers again.
+#[test]
+fn a_marian_that_was_quantised_on_disk_is_the_same() {
+    let folder = folder("marian_tiny/shared");
+    let checkpoint = Checkpoint::open(&folder).unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let place = root.path().join("int8");
+    let writer = CheckpointWriter::create(&place, checkpoint.config(), &Extras::default()).unwrap();
+    writer.quantised_tensors(|p| checkpoint.tensor(&p.name).ok()).unwrap();
+    writer.commit().unwrap();
+    let quantised = Checkpoint::open(&place).unwrap();
+    assert!(quantised.is_quantised());
+    assert_eq!(quantised.config().symbols.eos, TokenId(0));
+    let [one, other] = [&checkpoint, &quantised]
+        .map(|model| worst(&folder, &Engine::load(model, Precision::Int8).unwrap()));
+    assert!((one - other).abs() < 1e-6, "{one} {other}");
 }
 
 /// With the start, the end and the positions that the configuration says.

@@ -25,6 +25,7 @@ pub(crate) fn embed(
 ) -> Tensor<2> {
     let (drop, rows) = (pass.drop(), &sentences.rows);
     let mut x = ops::embed(pass, table, &sentences.ids, rows, drop);
+    #[expect(clippy::float_cmp, reason = "a constant of the description")]
     if embeddings.scale != 1.0 {
         x = x * embeddings.scale;
     }
