@@ -332,7 +332,7 @@ fn again(home: &Path) {
     let model =
         ["evaluate", "--model", "out/teacher/best", "out/corpus/test.de", "out/corpus/test.en"];
     let with = |more: &[&str]| fail(home, &[&model, more].concat());
-    assert!(with(&["--steps", "2"]).contains("about refinement"));
+    assert!(with(&["--steps", "2"]).contains("--steps is for a parallel model"));
     let late = with(&["--beam", "1,0"]);
     assert!(late.contains("`num_beams` is 0") && !late.contains("BLEU"), "before any work: {late}");
     assert!(with(&["--fast"]).contains("--fast is about refinement"));
@@ -348,7 +348,7 @@ fn again(home: &Path) {
             "3",
         ],
     );
-    assert!(error.contains("about autoregressive models"), "{error}");
+    assert!(error.contains("--beam is for an autoregressive model"), "{error}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::split::{Part, closes};
 const ABBREVIATIONS: [&str; 67] = [
     "a.d", "a.m", "abb", "approx", "bspw", "bzw", "ca", "cf", "co", "corp", "d.h", "dept", "dl",
     "dna", "dr", "dvs", "e.g", "ed", "est", "etc", "evtl", "fig", "fr", "frl", "gen", "ggf", "hr",
-    "hrsg", "i.e", "inc", "inkl", "ing", "jh", "jr", "kap", "lt", "ltd", "max", "min", "mio", "mr",
+    "hrsg", "i.e", "inc", "ing", "inkl", "jh", "jr", "kap", "lt", "ltd", "max", "min", "mio", "mr",
     "mrd", "mrs", "ms", "mt", "nr", "o.ä", "p.m", "prof", "rev", "s.a", "s.o", "s.u", "sen", "sog",
     "sr", "st", "str", "tel", "u.a", "u.s", "usw", "vgl", "vol", "vs", "z.b", "zzgl",
 ];

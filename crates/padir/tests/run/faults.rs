@@ -36,7 +36,7 @@ fn faults_are_told_with_their_lines() {
             ),
             &[
                 "recipe.toml:3: stage \"e\": no model decodes like this",
-                "unknown field `legth_penalty`",
+                "is `length_penalty` meant?",
             ],
         ),
         (

@@ -26,10 +26,18 @@ fn bad_input_is_named_by_file_and_line() {
     let cases: [(&str, &[&str], &str); 10] = [
         ("no model", &["--model", "nowhere", "x"], "nowhere"),
         ("no file", &["--model", "ar", "--file", "nowhere"], "nowhere"),
-        ("steps of a beam", &["--model", "ar", "--steps", "2", "x"], "unknown field `steps`"),
-        ("a beam of steps", &["--model", "padir", "--beam", "2", "x"], "unknown field `num_beams`"),
+        (
+            "steps of a beam",
+            &["--model", "ar", "--steps", "2", "x"],
+            "--steps is for a parallel model",
+        ),
+        (
+            "a beam of steps",
+            &["--model", "padir", "--beam", "2", "x"],
+            "is --steps or --lengths meant?",
+        ),
         ("the paper's beam", &["--model", "ar", "--exact-paper", "x"], "--exact-paper"),
-        ("no such setting", &["--model", "padir", "--set", "stepps=1", "x"], "stepps"),
+        ("no such setting", &["--model", "padir", "--set", "stepps=1", "x"], "is `steps` meant?"),
         ("no value", &["--model", "padir", "--set", "steps", "x"], "key=value"),
         ("no steps", &["--model", "padir", "--steps", "0", "x"], "`steps` is 0"),
         ("no steps for nothing", &["--model", "padir", "--steps", "0"], "`steps` is 0"),

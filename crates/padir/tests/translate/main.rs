@@ -3,8 +3,8 @@
 
 mod faults;
 mod house;
-mod judge;
 mod passing_on;
+mod rerank;
 
 use std::fs;
 
@@ -173,9 +173,9 @@ fn doubt_and_masks_by_position_reach_the_decoder() {
     assert!(keep("doubting").status.success());
     let kept = fs::read_to_string(house.path("kept/generation_config.json")).unwrap();
     let kept: Value = serde_json::from_str(&kept).unwrap();
-    assert_eq!(kept["padir"]["rejecter"], serde_json::json!({"rule": "learned", "below": 0.5}));
+    assert_eq!(kept["padir"]["remask"], serde_json::json!({"rule": "confidence", "below": 0.5}));
     let refused = text(&keep("padir").stderr);
-    assert!(refused.contains("the model has no rejecter"), "{refused}");
+    assert!(refused.contains("the model has no confidence head"), "{refused}");
     let asked = [&["--model", "padir", "one"][..], &learned("rejecter.below=0.5")].concat();
     let refused = house.fail(&asked, b"").1;
     assert!(refused.contains("it has no rejecter"), "{refused}");
@@ -228,15 +228,17 @@ fn alternatives_differ_and_repeated_lines_are_traced_alike() {
 fn long_texts_are_cut_and_nothing_is_too_strange() {
     let house = House::build();
     let long = "one two three. ".repeat(2500);
-    let json =
-        house.translate(&["--model", "padir", "--steps", "1", "--lengths", "1", "--json"], &long);
+    let json = house.translate(
+        &["--model", "padir", "--no-split", "--steps", "1", "--lengths", "1", "--json"],
+        &long,
+    );
     let record: Value = serde_json::from_str(&json).unwrap();
     let parts = record["parts"].as_u64().unwrap() as usize;
     assert!(parts > 50, "{parts}");
     // Equal parts say the same, and each is there.
     let repeated = |times: usize, arguments: &[&str]| {
         house.translate(
-            &[&["--model", "padir"], arguments].concat(),
+            &[&["--model", "padir", "--no-split"], arguments].concat(),
             &"one two three. ".repeat(times),
         )
     };
@@ -248,11 +250,21 @@ fn long_texts_are_cut_and_nothing_is_too_strange() {
     let part = repeated(most, &[]).trim().to_owned();
     assert!(!part.is_empty());
     assert_eq!(repeated(3 * most, &[]).trim(), [&part[..], &part, &part].join(" "));
-    let cut = house.translate(&["--model", "ar", "--beam", "1", "--json"], &long);
+    let cut = house.translate(&["--model", "ar", "--no-split", "--beam", "1", "--json"], &long);
     assert!(serde_json::from_str::<Value>(&cut).unwrap()["parts"].as_u64().unwrap() > 50, "{cut}");
     // A shorter target has shorter sources, so that nothing is cut off.
-    let short =
-        ["--model", "padir", "--set", "max_length=24", "--steps", "1", "--lengths", "1", "--json"];
+    let short = [
+        "--model",
+        "padir",
+        "--no-split",
+        "--set",
+        "max_length=24",
+        "--steps",
+        "1",
+        "--lengths",
+        "1",
+        "--json",
+    ];
     let record: Value = serde_json::from_str(&house.translate(&short, &long)).unwrap();
     assert!(record["parts"].as_u64().unwrap() as usize > 2 * parts, "{}", record["parts"]);
     let strange =

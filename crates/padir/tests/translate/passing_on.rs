@@ -82,12 +82,12 @@ fn a_model_is_passed_on_with_a_card() {
     let carried = house.translate(&["--model", "small", "--int8"], SENTENCES);
     assert_eq!(carried, house.translate(&asked, SENTENCES));
     let cases = [
-        (vec!["--set", "stepps=2"], "a model keeps no setting `stepps`"),
+        (vec!["--set", "stepps=2"], "refine has no setting `stepps`; is `steps` meant?"),
         (vec!["--set", "steps"], "is not of the form key=value"),
         (vec!["--set", "steps=many"], "steps"),
         ([&scored[..], &["steps=9"]].concat(), "was not made with the settings of this model"),
         ([&scored[..], &["steps=2"]].concat(), "was not made with the settings of this model"),
-        (vec!["--set", "eos_token_id=7"], "a model keeps no setting `eos_token_id`"),
+        (vec!["--set", "eos_token_id=7"], "refine has no setting `eos_token_id`"),
         (vec!["--evaluation", "card.toml"], "is not an evaluation"),
         (vec!["--evaluation", "single.json"], "was made f32, as the new model does not compute"),
         ([&scored[..], &["max_length=9"]].concat(), "was not made with the settings of this model"),

@@ -148,7 +148,7 @@ mod tests {
             ("paper, random", Corruption::PAPER, Fate::Random, 0.85),
             ("half the noise", fixed(0.5, 0.1, 0.1), Fate::Masked, 0.4),
             ("half the noise, spared", fixed(0.5, 0.1, 0.1), Fate::Spared, 0.5),
-            ("uniform, spared", uniform, Fate::Spared, 0.5),
+            ("uniform, spared", uniform.clone(), Fate::Spared, 0.5),
             ("uniform, masked", uniform, Fate::Masked, 0.25),
         ];
         for (name, corruption, fate, share) in cases {

@@ -11,6 +11,7 @@ use padir_decode::Event;
 use padir_text::vocab::Vocabulary;
 use padir_translate::Place;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// A file of events, which appears when it is complete.
 pub(super) struct Trace {
@@ -20,14 +21,23 @@ pub(super) struct Trace {
     failure: Option<io::Error>,
 }
 
-/// One line.
+/// One line. Which job of a batch it was depends on the batch and says nothing.
 #[derive(Serialize)]
-struct Entry<'a> {
+struct Entry {
     line: u64,
     part: usize,
     #[serde(flatten)]
-    event: &'a Event,
+    event: Map<String, Value>,
     pieces: Vec<String>,
+}
+
+fn without_job(event: &Event) -> serde_json::Result<Map<String, Value>> {
+    let mut fields = match serde_json::to_value(event)? {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    };
+    fields.remove("job");
+    Ok(fields)
 }
 
 impl Trace {
@@ -45,8 +55,12 @@ impl Trace {
         }
         let piece = |&id| self.vocabulary.piece(id).map_or_else(String::new, Cow::into_owned);
         let pieces = event.tokens.iter().map(piece).collect();
-        let entry = Entry { line: place.text, part: place.part, event, pieces };
-        let written = serde_json::to_writer(&mut self.out, &entry).map_err(io::Error::from);
+        let written = without_job(event)
+            .and_then(|event| {
+                let entry = Entry { line: place.text, part: place.part, event, pieces };
+                serde_json::to_writer(&mut self.out, &entry)
+            })
+            .map_err(io::Error::from);
         self.failure = written.and_then(|()| writeln!(self.out)).err();
     }
 

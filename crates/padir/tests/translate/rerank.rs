@@ -69,7 +69,7 @@ fn a_judge_changes_the_order_and_nothing_else() {
 }
 
 #[test]
-fn whoever_cannot_judge_is_refused() {
+fn what_cannot_rerank_is_refused() {
     let house = House::build();
     let made = house
         .run_any(&["vocab", "train", "corpus", "--size", "25", "--output", "other-vocab"], b"");
@@ -78,9 +78,9 @@ fn whoever_cannot_judge_is_refused() {
     fs::rename(house.path("other-vocab"), house.path("vocab")).unwrap();
     house.make_model("stranger", DecoderKind::Causal);
     let cases = [
-        (vec!["--judge", "padir"], "judging needs an autoregressive model"),
-        (vec!["--judge", "stranger"], "the judge has another vocabulary than the model"),
-        (vec!["--judge", "nobody"], "nobody cannot judge"),
+        (vec!["--judge", "padir"], "reranking needs an autoregressive model"),
+        (vec!["--judge", "stranger"], "the reranker has another vocabulary than the model"),
+        (vec!["--judge", "nobody"], "nobody cannot rerank"),
         (vec!["--judge", "ar", "--judge-penalty", "inf"], "length penalty is inf"),
     ];
     for (more, expected) in cases {
@@ -90,7 +90,7 @@ fn whoever_cannot_judge_is_refused() {
 }
 
 #[test]
-fn evaluations_say_who_judged() {
+fn evaluations_name_the_reranker() {
     let house = House::build();
     fs::write(house.path("test.a"), "one two\nthree four five\n").unwrap();
     let arguments =
@@ -98,7 +98,7 @@ fn evaluations_say_who_judged() {
     let output = house.run_any(&arguments, b"");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(found["judge"]["directory"], "ar");
-    assert!(found["judge"]["files"]["model.safetensors"].is_string());
-    assert_eq!(found["judge"]["length_penalty"], 0.6);
+    assert_eq!(found["reranker"]["directory"], "ar");
+    assert!(found["reranker"]["files"]["model.safetensors"].is_string());
+    assert_eq!(found["reranker"]["length_penalty"], 0.6);
 }
