@@ -33,7 +33,8 @@ pub struct Subject {
     clique: Option<Clique>,
     /// Γᵏ, constants and orders for every k.
     rows: Vec<BlockSize>,
-    /// A law that looks at the state: all sites are hidden in one state, one in the others.
+    /// A law that looks at the state: sets of all sizes are hidden in one state, single sites in the
+    /// others, so that every state can still be left.
     adaptive: MaskLaw,
     adaptive_found: Option<LawVariance>,
 }
@@ -52,8 +53,9 @@ impl Subject {
         let family = model.family();
         let sizes: Vec<usize> = (1..=p.space().sites()).collect();
         let rows = by_block_size(&p, family.as_ref(), &sizes, || ())?;
+        let all_sizes = MaskLaw::UniformCount { least: 1, spare: 0 };
         let adaptive = MaskLaw::Adaptive {
-            cases: vec![Case { when: p.space().tokens_of(0), then: MaskLaw::All }],
+            cases: vec![Case { when: p.space().tokens_of(0), then: all_sizes }],
             otherwise: Box::new(MaskLaw::Exactly { k: 1 }),
         };
         let adaptive_found =
