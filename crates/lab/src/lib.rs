@@ -14,6 +14,7 @@
 //! | [`bound`] | the paper's bounds with their assumptions |
 //! | [`product`] | the nearest chain that a parallel decoder can run |
 //! | [`sample`], [`denoise`] | the chains run fast; the model as a denoiser for `padir-decode` |
+//! | [`statement`] | every statement of the paper, and what it comes to on a model |
 //! | [`figure`], [`data`] | pictures and files |
 //!
 //! ```
@@ -50,6 +51,7 @@ pub mod product;
 pub mod sample;
 pub mod space;
 pub mod spectrum;
+pub mod statement;
 pub mod wide;
 
 mod linalg;

@@ -146,7 +146,7 @@ fn bad_input_is_named() {
     write("edges.txt", "0 1\n1 9\n");
     write("bad.csv", "1,-1\n1,3\n");
     write("words.csv", "1,-1\n1,x\n");
-    let cases: [(&[&str], &str); 11] = [
+    let cases: [(&[&str], &str); 20] = [
         (&["exact", "--n", "3", "--j", "nan"], "j[0,1] is NaN"),
         (&["exact", "--n", "3", "--j", "1e9"], "j[0,1] is 1000000000"),
         (&["decay", "--n", "3", "--k", "0"], "k = 0 is not between 1 and N = 3"),
@@ -158,6 +158,15 @@ fn bad_input_is_named() {
         (&["fit", "bad.csv", "--n", "2"], "sample 1 has the value 3 at site 1"),
         (&["fit", "words.csv", "--n", "2"], "words.csv:2: \"x\" is not a number"),
         (&["exact", "--n", "40", "--graph", "ring"], "2^40 states take 8796.1 GB"),
+        (&["exact", "--n", "18446744073709551615"], "pairs of vertices to join"),
+        (&["exact", "--n", "3000000"], "the graph has 4.500e12 pairs of vertices to join"),
+        (&["exact", "--n", "-3"], "invalid value '-3' for '--n <N>'"),
+        (&["exact", "--n", "3", "--k", "-1"], "invalid value '-1' for '--k <K,…>'"),
+        (&["bounds", "--n", "4", "--radius", "-1"], "--radius -1 is not a number that is zero"),
+        (&["bounds", "--n", "4", "--radius", "nan"], "--radius NaN is not a number that is zero"),
+        (&["bounds", "--n", "4", "--loss", "-0.5"], "--loss -0.5 is not a number that is zero"),
+        (&["bounds", "--n", "4", "--loss", "inf"], "--loss inf is not a number that is zero"),
+        (&["tensorise", "--n", "3", "--starts", "99999999999"], "is more than 100000"),
     ];
     for (arguments, message) in cases {
         let output = padir(directory.path(), arguments);
@@ -175,6 +184,8 @@ fn figures_come_with_numbers_and_their_command() {
     assert_eq!(made["figures"][0]["name"], "parallel");
     let csv = std::fs::read_to_string(directory.path().join("f/parallel.csv")).unwrap();
     assert!(csv.starts_with("# padir lab figures parallel "), "{csv}");
+    let caption = std::fs::read_to_string(directory.path().join("f/parallel.txt")).unwrap();
+    assert!(caption.contains("stationary law") && caption.contains("Made by: padir lab figures"));
     let svg = std::fs::read_to_string(directory.path().join("f/parallel.svg")).unwrap();
     assert!(svg.contains("<desc>made by: padir lab figures parallel "));
     let png = std::fs::read(directory.path().join("f/parallel.png")).unwrap();
@@ -183,10 +194,116 @@ fn figures_come_with_numbers_and_their_command() {
 
 #[test]
 fn every_command_shows_examples() {
-    for command in ["exact", "hitting", "decay", "tensorise", "bounds", "fit", "sample", "figures"]
-    {
+    let commands =
+        ["exact", "hitting", "decay", "tensorise", "product", "bounds", "fit", "sample", "figures"];
+    for command in commands {
         let output = padir(here().path(), &[command, "--help"]);
         let help = String::from_utf8(output.stdout).unwrap();
         assert!(help.contains("Examples:") && help.contains("padir lab"), "{command}");
     }
+}
+
+#[test]
+fn reports_say_what_they_are_about() {
+    let directory = here();
+    for command in ["exact", "hitting", "decay", "tensorise", "product", "bounds"] {
+        let report = json(directory.path(), &[command, "--n", "3", "--clique", "3", "--j", "0.2"]);
+        assert_eq!(report["version"], env!("CARGO_PKG_VERSION"), "{command}");
+        let said = report["command"].as_str().unwrap();
+        assert!(said.starts_with(&format!("padir lab {command} --n 3")), "{said}");
+        assert_eq!(report["model"]["model"], "ising", "{command}");
+        // The echoed model is a model file that gives the same again.
+        std::fs::write(directory.path().join("again.json"), report["model"].to_string()).unwrap();
+        let again = json(directory.path(), &[command, "--model", "again.json"]);
+        let without = |mut report: Value| {
+            report.as_object_mut().unwrap().remove("command");
+            report
+        };
+        assert_eq!(without(report), without(again), "{command}");
+    }
+}
+
+#[test]
+fn strong_coupling_keeps_its_digits() {
+    let directory = here();
+    let golden: Value =
+        serde_json::from_str(include_str!("../../../reference/lab/strong.json")).unwrap();
+    let case = &golden["variance"].as_array().unwrap()[0];
+    let arguments =
+        ["exact", "--n", "4", "--clique", "4", "--h", "0.5", "--j", "9", "--out", "gamma.npy"];
+    let report = json(directory.path(), &arguments);
+    for (row, expected) in report["k"].as_array().unwrap().iter().zip(case["k"].as_array().unwrap())
+    {
+        for key in ["trace", "trace_j", "poincare"] {
+            let wanted: f64 = expected[key].as_str().unwrap().parse().unwrap();
+            let found = row[key].as_f64().unwrap();
+            assert!((found / wanted - 1.0).abs() < 1e-10, "{key}: {found} {wanted}");
+        }
+        assert!(row["order_error"].as_f64().unwrap() < 1e-10);
+    }
+    let header = std::fs::read(directory.path().join("gamma.npy")).unwrap();
+    assert!(String::from_utf8_lossy(&header[..128]).contains("'shape': (4, 10, 10,)"));
+}
+
+#[test]
+fn constants_are_bounded_from_both_sides() {
+    let directory = here();
+    // k = N resamples everything: nothing may certify more than 1.
+    let arguments = ["tensorise", "--n", "5", "--clique", "5", "--j", "10", "--h", "3", "--k", "5"];
+    let whole = json(directory.path(), &arguments);
+    for key in ["lower", "upper"] {
+        assert!((whole[key].as_f64().unwrap() - 1.0).abs() < 1e-12, "{key}: {whole}");
+    }
+    let table = "model = 'table'\nn = 2\nprobabilities = [0.001, 0.07, 0, 0.929]\n";
+    std::fs::write(directory.path().join("table.toml"), table).unwrap();
+    let decay = json(directory.path(), &["decay", "--model", "table.toml", "--k", "1"]);
+    let number = |value: &Value| value.as_f64().unwrap();
+    assert!(number(&decay["tensorisation_lower"]) > 3.26);
+    for step in decay["steps"].as_array().unwrap() {
+        assert!(number(&step["kl"]) <= number(&step["kl_bound"]) * (1.0 + 1e-12), "{step}");
+    }
+    std::fs::write(
+        directory.path().join("point.toml"),
+        "model = 'table'\nn = 2\nprobabilities = [0, 1, 0, 0]\n",
+    )
+    .unwrap();
+    let point = json(directory.path(), &["tensorise", "--model", "point.toml"]);
+    assert!((number(&point["lower"]) - 1.0).abs() < 1e-12 && point["certified"].is_null());
+}
+
+#[test]
+fn bounds_say_which_loss_they_are_about() {
+    let report = json(here().path(), &["bounds", "--n", "4", "--j", "0.05", "--k", "2"]);
+    let general = &report["generalisation"];
+    let number = |key: &str| general[key].as_f64().unwrap();
+    assert!((number("loss") - number("conditional_entropy")).abs() < 1e-12, "{general}");
+    assert!(number("total_variation_without_entropy") < number("total_variation"));
+    assert!(number("tensorisation_lower") <= number("tensorisation_upper"));
+    assert!(number("exact").abs() < 1e-15);
+}
+
+#[test]
+fn mixing_adds_constants_and_times() {
+    let report = json(here().path(), &["exact", "--n", "3", "--j", "0.3", "--mixing"]);
+    for row in report["k"].as_array().unwrap() {
+        let mixing = &row["mixing"];
+        for key in ["tensorisation", "log_sobolev", "modified_log_sobolev"] {
+            let side = |side: &str| mixing[key][side].as_f64().unwrap();
+            assert!(side("lower") <= side("upper") * (1.0 + 1e-9), "{key}: {mixing}");
+        }
+        assert!(mixing["mixing_time"].as_f64().unwrap() >= 1.0);
+        assert!(row["gap_gain"].as_f64().unwrap() >= 1.0 - 1e-9);
+    }
+}
+
+#[test]
+fn a_site_that_is_never_hidden_is_named() {
+    let directory = here();
+    let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
+    write("s.csv", "1,1\n1,-1\n-1,1\n-1,-1\n1,1\n");
+    write("law.toml", "law = 'blocks'\nblocks = [{ positions = [0], weight = 1 }]\n");
+    let fit = json(directory.path(), &["fit", "s.csv", "--n", "2", "--law", "law.toml"]);
+    assert_eq!(fit["verdict"], "not-identified");
+    assert_eq!(fit["not_identified"][0], "h[1]");
+    assert_eq!(fit["parameters"].as_array().unwrap().len(), 2);
 }

@@ -144,23 +144,25 @@ struct Rows<'a, F> {
 impl<F: Fn()> precise::Task for Rows<'_, F> {
     type Output = Vec<BlockSize>;
 
-    fn run<const L: usize>(self, precise: bool) -> Result<Self::Output, AsymptoticError> {
-        let named = |k: &usize| format!("{k}-pseudolikelihood");
-        let mut hessians = Hessians::<usize, L>::new(self.p, self.family, precise);
-        for (k, law) in &self.laws {
-            hessians.insert(*k, law, named(k))?;
+    fn run<const L: usize>(
+        self,
+        narrow: Option<precise::Narrow>,
+    ) -> Result<Self::Output, AsymptoticError> {
+        let mut hessians = Hessians::<L>::new(self.p, self.family, narrow);
+        for (&k, law) in &self.laws {
+            hessians.insert(k, law, format!("{k}-pseudolikelihood"))?;
             (self.tick)();
         }
         let sites = self.p.space().sites();
         let rows = self.constants.iter().map(|&(k, poincare)| {
-            let variance = hessians.variance(&k);
+            let variance = hessians.variance(k);
             let row = BlockSize {
                 trace: Some(linalg::trace(&variance, 0..variance.size())),
                 trace_j: Some(linalg::trace(&variance, self.family.couplings())),
-                mono: (k < sites).then(|| hessians.mono(&(k + 1), &k)),
-                bound: Some(hessians.bound(&k, &sites, poincare.constant)),
+                mono: (k < sites).then(|| hessians.mono(k + 1, k)),
+                bound: Some(hessians.bound(k, sites, poincare.constant)),
                 variance: Some(variance),
-                error: hessians.error(&k),
+                error: hessians.error(k),
                 ..bare(k, poincare)
             };
             (self.tick)();
@@ -203,10 +205,14 @@ pub fn of_law(
     let other = dirichlet_hessian(p, family, law)?;
     let entries = (0..covariance.size()).flat_map(|i| covariance.row(i).iter().zip(other.row(i)));
     let information_gap = entries.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    let laws = BTreeMap::from([(0, law.clone()), (1, MaskLaw::All)]);
+    let laws = BTreeMap::from([(LAW, law.clone()), (ALL, MaskLaw::All)]);
     let bits = Bits::needed(p, family, &laws)?;
     bits.run(OneLaw { p, family, law, poincare, information_gap })
 }
+
+/// The numbers of the law and of the likelihood.
+const LAW: usize = 0;
+const ALL: usize = 1;
 
 /// The work of [`of_law`], at any number of bits.
 struct OneLaw<'a> {
@@ -220,16 +226,19 @@ struct OneLaw<'a> {
 impl precise::Task for OneLaw<'_> {
     type Output = LawVariance;
 
-    fn run<const L: usize>(self, precise: bool) -> Result<LawVariance, AsymptoticError> {
-        let mut hessians = Hessians::<&str, L>::new(self.p, self.family, precise);
-        hessians.insert("law", self.law, "weighted likelihood".to_owned())?;
-        hessians.insert("all", &MaskLaw::All, "likelihood".to_owned())?;
-        let variance = hessians.variance(&"law");
+    fn run<const L: usize>(
+        self,
+        narrow: Option<precise::Narrow>,
+    ) -> Result<LawVariance, AsymptoticError> {
+        let mut hessians = Hessians::<L>::new(self.p, self.family, narrow);
+        hessians.insert(LAW, self.law, "weighted likelihood".to_owned())?;
+        hessians.insert(ALL, &MaskLaw::All, "likelihood".to_owned())?;
+        let variance = hessians.variance(LAW);
         Ok(LawVariance {
             trace: linalg::trace(&variance, 0..variance.size()),
             trace_j: linalg::trace(&variance, self.family.couplings()),
-            bound: hessians.bound(&"law", &"all", self.poincare.constant),
-            error: hessians.error(&"law"),
+            bound: hessians.bound(LAW, ALL, self.poincare.constant),
+            error: hessians.error(LAW),
             poincare: self.poincare,
             information_gap: self.information_gap,
             variance,

@@ -41,22 +41,25 @@ pub struct Order {
 pub(super) trait Task {
     type Output;
 
-    /// With 64·L bits; from float Hessians if not `precise`.
-    fn run<const L: usize>(self, precise: bool) -> Result<Self::Output, AsymptoticError>;
+    /// With 64·L bits; from Hessians in floats where those have to do.
+    fn run<const L: usize>(self, narrow: Option<Narrow>) -> Result<Self::Output, AsymptoticError>;
 }
 
-/// How many bits, and whether Hessians have them too.
+/// Hessians in floats, by the number of their law.
+pub(super) type Narrow = BTreeMap<usize, Matrix<f64>>;
+
+/// How many bits, and the Hessians in floats that have to do where more would take too long.
 pub(super) struct Bits {
     bits: f64,
-    precise: bool,
+    narrow: Option<Narrow>,
 }
 
 impl Bits {
     /// What a distribution and its laws need.
-    pub(super) fn needed<K>(
+    pub(super) fn needed(
         p: &Distribution,
         family: &Family,
-        laws: &BTreeMap<K, MaskLaw>,
+        laws: &BTreeMap<usize, MaskLaw>,
     ) -> Result<Self, AsymptoticError> {
         let (span, bits) = bits_of(p);
         let mut work = 0.0;
@@ -64,25 +67,23 @@ impl Bits {
             work += operations(p, family, law)? * per_operation(bits);
         }
         if work <= CHEAP && bits <= MOST_BITS {
-            return Ok(Self { bits, precise: true });
+            return Ok(Self { bits, narrow: None });
         }
         // Floats, unless they lose too much.
-        let d = family.dimension() as f64;
+        let mut narrow = Narrow::new();
         let mut worst = 0.0_f64;
-        for law in laws.values() {
+        for (&key, law) in laws {
             let hessian = hessian(p, family, law)?;
-            worst = worst.max(1e-16 * d * cancellation(&hessian));
+            worst = worst.max(log_cancellation(&hessian));
+            narrow.insert(key, hessian);
         }
-        if worst < 1e-9 {
-            return Ok(Self { bits: 256.0, precise: false });
+        if worst < LOST || (work > AFFORDABLE && bits <= MOST_BITS) {
+            return Ok(Self { bits: 256.0, narrow: Some(narrow) });
         }
         if bits > MOST_BITS {
             return Err(AsymptoticError::Span { span, bits });
         }
-        Ok(Self {
-            bits: if work <= AFFORDABLE { bits } else { 256.0 },
-            precise: work <= AFFORDABLE,
-        })
+        Ok(Self { bits, narrow: None })
     }
 
     /// The products of words of one Hessian, if it is certain to be summed in long numbers.
@@ -98,11 +99,11 @@ impl Bits {
 
     pub(super) fn run<T: Task>(self, task: T) -> Result<T::Output, AsymptoticError> {
         match self.bits {
-            ..=256.0 => task.run::<4>(self.precise),
-            ..=512.0 => task.run::<8>(self.precise),
-            ..=1024.0 => task.run::<16>(self.precise),
-            ..=2048.0 => task.run::<32>(self.precise),
-            _ => task.run::<64>(self.precise),
+            ..=256.0 => task.run::<4>(self.narrow),
+            ..=512.0 => task.run::<8>(self.narrow),
+            ..=1024.0 => task.run::<16>(self.narrow),
+            ..=2048.0 => task.run::<32>(self.narrow),
+            _ => task.run::<64>(self.narrow),
         }
     }
 }
@@ -135,18 +136,21 @@ fn operations(p: &Distribution, family: &Family, law: &MaskLaw) -> Result<f64, C
     Ok(sets * (groups * d * d / 2.0 + states * d) + states * d * d / 2.0)
 }
 
-/// The largest ratio of a diagonal entry to its pivot: how many digits an inverse loses.
-fn cancellation(hessian: &Matrix<f64>) -> f64 {
+/// ln of the cancellation up to which floats are good for eight digits.
+const LOST: f64 = 14.0;
+
+/// ln of the largest ratio of a diagonal entry to its pivot: the digits that an inverse loses.
+fn log_cancellation(hessian: &Matrix<f64>) -> f64 {
     let square = Square::<4>::of(hessian);
-    square.factorise().map_or(f64::INFINITY, |factor| factor.cancellation(&square))
+    square.factorise().map_or(f64::INFINITY, |factor| factor.log_cancellation(&square))
 }
 
 /// The Hessians of several laws, with their inverses.
-pub(super) struct Hessians<'a, K, const L: usize> {
+pub(super) struct Hessians<'a, const L: usize> {
     p: &'a Distribution,
     family: &'a Family,
-    precise: bool,
-    known: BTreeMap<K, Known<L>>,
+    narrow: Option<Narrow>,
+    known: BTreeMap<usize, Known<L>>,
 }
 
 struct Known<const L: usize> {
@@ -155,52 +159,49 @@ struct Known<const L: usize> {
     error: f64,
 }
 
-impl<'a, K: Ord, const L: usize> Hessians<'a, K, L> {
-    pub(super) fn new(p: &'a Distribution, family: &'a Family, precise: bool) -> Self {
-        Self { p, family, precise, known: BTreeMap::new() }
+impl<'a, const L: usize> Hessians<'a, L> {
+    pub(super) fn new(p: &'a Distribution, family: &'a Family, narrow: Option<Narrow>) -> Self {
+        Self { p, family, narrow, known: BTreeMap::new() }
     }
 
     /// Adds the Hessian of a law.
     pub(super) fn insert(
         &mut self,
-        key: K,
+        key: usize,
         law: &MaskLaw,
         name: String,
     ) -> Result<(), AsymptoticError> {
-        let hessian = if self.precise {
-            sum(self.p, self.family, &Blocks::of(law, self.p.space())?)
-        } else {
-            Square::of(&hessian(self.p, self.family, law)?)
+        let narrow = self.narrow.as_ref().and_then(|narrow| narrow.get(&key));
+        let hessian = match narrow {
+            Some(matrix) => Square::of(matrix),
+            None => sum(self.p, self.family, &Blocks::of(law, self.p.space())?),
         };
         let singular = || AsymptoticError::Singular(name);
         let Some(factor) = hessian.factorise() else { return Err(singular()) };
-        let lost = factor.cancellation(&hessian);
+        let lost = factor.log_cancellation(&hessian);
         // What is left of the bits must be more than the zeros of a singular matrix.
-        let (unit, most) = if self.precise {
-            (1e-16, 2_f64.powi(64 * L as i32 - 80))
-        } else {
-            (1e-16 * lost, 1e13)
-        };
-        if lost > most {
+        let bits = if narrow.is_some() { 44.0 } else { 64.0 * L as f64 - 80.0 };
+        if lost > bits * std::f64::consts::LN_2 {
             return Err(singular());
         }
+        let unit = if narrow.is_some() { 1e-16 * lost.exp() } else { 1e-16 };
         let error = 50.0 * hessian.size as f64 * unit;
         self.known.insert(key, Known { variance: factor.inverse(), hessian, error });
         Ok(())
     }
 
-    pub(super) fn error(&self, key: &K) -> f64 {
-        self.known[key].error
+    pub(super) fn error(&self, key: usize) -> f64 {
+        self.known[&key].error
     }
 
     /// Γ.
-    pub(super) fn variance(&self, key: &K) -> Matrix<f64> {
-        self.known[key].variance.narrow()
+    pub(super) fn variance(&self, key: usize) -> Matrix<f64> {
+        self.known[&key].variance.narrow()
     }
 
     /// Γ of `small` ⪯ Γ of `large`.
-    pub(super) fn mono(&self, small: &K, large: &K) -> Order {
-        let (small, large) = (&self.known[small], &self.known[large]);
+    pub(super) fn mono(&self, small: usize, large: usize) -> Order {
+        let (small, large) = (&self.known[&small], &self.known[&large]);
         let identity = Square::identity(small.hessian.size);
         Order {
             absolute: smallest(&large.variance.minus(&small.variance), &identity),
@@ -210,9 +211,9 @@ impl<'a, K: Ord, const L: usize> Hessians<'a, K, L> {
     }
 
     /// Γ of `law` ⪯ C · Γ of `best`.
-    pub(super) fn bound(&self, law: &K, best: &K, constant: Wide) -> Order {
+    pub(super) fn bound(&self, law: usize, best: usize, constant: Wide) -> Order {
         let constant = Multi::of_wide(constant);
-        let (law, best) = (&self.known[law], &self.known[best]);
+        let (law, best) = (&self.known[&law], &self.known[&best]);
         let identity = Square::identity(law.hessian.size);
         let scaled = law.hessian.times(constant);
         Order {
@@ -406,9 +407,9 @@ impl<const L: usize> Square<L> {
 }
 
 impl<const L: usize> Factor<L> {
-    fn cancellation(&self, matrix: &Square<L>) -> f64 {
-        let ratio = |i: usize| (matrix.at(i, i).size() / self.pivots[i].size()).to_f64();
-        (0..self.size).map(ratio).fold(1.0, f64::max)
+    fn log_cancellation(&self, matrix: &Square<L>) -> f64 {
+        let ratio = |i: usize| (matrix.at(i, i).size() / self.pivots[i].size()).ln();
+        (0..self.size).map(ratio).fold(0.0, f64::max)
     }
 
     fn inverse(&self) -> Square<L> {

@@ -35,31 +35,31 @@ pub(crate) struct Bounds {
     model: ModelArgs,
 
     /// The block size [default: N].
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
     k: Option<usize>,
 
     /// The probability δ with which a bound may fail.
-    #[arg(long, value_name = "δ", default_value_t = 0.1)]
+    #[arg(long, value_name = "δ", default_value_t = 0.1, allow_negative_numbers = true)]
     delta: f64,
 
     /// The M of the separation: steps that independent parallel is to fail for.
-    #[arg(long, value_name = "M", default_value_t = 100.0)]
+    #[arg(long, value_name = "M", default_value_t = 100.0, allow_negative_numbers = true)]
     m: f64,
 
     /// Generalisation: the number of samples n.
-    #[arg(long, value_name = "n", default_value_t = 1e6)]
+    #[arg(long, value_name = "n", default_value_t = 1e6, allow_negative_numbers = true)]
     samples: f64,
 
     /// Generalisation: the number of masks per sample m.
-    #[arg(long, value_name = "m", default_value_t = 1e9)]
+    #[arg(long, value_name = "m", default_value_t = 1e9, allow_negative_numbers = true)]
     masks: f64,
 
     /// Generalisation: the resolution ε of the covering.
-    #[arg(long, value_name = "ε", default_value_t = 0.01)]
+    #[arg(long, value_name = "ε", default_value_t = 0.01, allow_negative_numbers = true)]
     epsilon: f64,
 
     /// Generalisation: all parameters are known to lie in [−R, R] [default: the model's largest].
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
     radius: Option<f64>,
 
     /// Generalisation: the learned model, a .toml or .json file [default: the model itself].
@@ -68,7 +68,7 @@ pub(crate) struct Bounds {
 
     /// Generalisation: the empirical loss of the fit, a cross-entropy as `padir lab fit` prints it
     /// [default: that of infinitely many samples].
-    #[arg(long, value_name = "L")]
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
     loss: Option<f64>,
 }
 

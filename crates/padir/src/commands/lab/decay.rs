@@ -39,11 +39,11 @@ pub(crate) struct Decay {
     parallel: bool,
 
     /// The number of steps.
-    #[arg(long, value_name = "T", default_value_t = 20)]
+    #[arg(long, value_name = "T", default_value_t = 20, allow_negative_numbers = true)]
     steps: usize,
 
     /// The start: down (all symbol 0), up (all the last symbol), or the number of a state.
-    #[arg(long, value_name = "STATE", default_value = "down")]
+    #[arg(long, value_name = "STATE", default_value = "down", allow_negative_numbers = true)]
     from: String,
 
     /// Write the table to a .csv or .npy file too.

@@ -42,7 +42,7 @@ pub(crate) struct Exact {
     model: ModelArgs,
 
     /// Only these block sizes [default: 1 to N].
-    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    #[arg(long, value_name = "K,…", value_delimiter = ',', allow_negative_numbers = true)]
     k: Vec<usize>,
 
     /// Also analyse this mask law (.toml or .json), adaptive ones included.
@@ -54,7 +54,7 @@ pub(crate) struct Exact {
     pub(super) mixing: bool,
 
     /// The ε of mixing times, `t_mix(ε)`.
-    #[arg(long, value_name = "ε", default_value_t = 0.25)]
+    #[arg(long, value_name = "ε", default_value_t = 0.25, allow_negative_numbers = true)]
     pub(super) epsilon: f64,
 
     /// Write the table to a .csv file, or the matrices Γᵏ to a .npy file of shape (k, d, d).
@@ -130,10 +130,9 @@ impl Exact {
             write(path, &rows)?;
         }
         let first = rows.iter().find(|size| size.k == 1).map(|size| size.poincare.constant);
-        let with_mixing =
-            rows.iter().zip(mixing.into_iter().map(Some).chain(std::iter::repeat(None)));
+        let mut mixing = mixing.into_iter();
         let report = Report {
-            k: with_mixing.map(|(size, mixing)| row(size, first, mixing)).collect(),
+            k: rows.iter().map(|size| row(size, first, mixing.next())).collect(),
             states: p.space().size(),
             log_partition: p.log_partition(),
             law,

@@ -34,11 +34,11 @@ pub(crate) struct Figures {
     out: PathBuf,
 
     /// The number of spins N [default: each figure's own].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=12))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=12), allow_negative_numbers = true)]
     n: Option<u64>,
 
     /// The size of the clique, in hitting.
-    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u64).range(2..=12))]
+    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u64).range(2..=12), allow_negative_numbers = true)]
     clique: Option<u64>,
 
     /// The field, in hitting and parallel.
@@ -51,19 +51,19 @@ pub(crate) struct Figures {
     j: Vec<f64>,
 
     /// Repetitions of simulations and fits.
-    #[arg(long, value_name = "R", default_value_t = 10)]
+    #[arg(long, value_name = "R", default_value_t = 10, allow_negative_numbers = true)]
     repeats: usize,
 
     /// The budget of a simulated chain, in steps.
-    #[arg(long, value_name = "STEPS", default_value_t = 1000)]
+    #[arg(long, value_name = "STEPS", default_value_t = 1000, allow_negative_numbers = true)]
     budget: u64,
 
     /// The seed.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
 
     /// The resolution of the PNG.
-    #[arg(long, value_name = "DPI", default_value_t = 200.0)]
+    #[arg(long, value_name = "DPI", default_value_t = 200.0, allow_negative_numbers = true)]
     dpi: f64,
 
     #[command(flatten)]

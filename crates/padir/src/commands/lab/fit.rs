@@ -45,23 +45,23 @@ pub(crate) struct Fit {
     method: Option<MethodName>,
 
     /// The largest number of iterations.
-    #[arg(long, value_name = "I", default_value_t = 500)]
+    #[arg(long, value_name = "I", default_value_t = 500, allow_negative_numbers = true)]
     iterations: usize,
 
     /// Stop when no entry of the gradient is larger.
-    #[arg(long, value_name = "G", default_value_t = 1e-12)]
+    #[arg(long, value_name = "G", default_value_t = 1e-12, allow_negative_numbers = true)]
     tolerance: f64,
 
     /// The step of gradient descent.
-    #[arg(long, value_name = "R", default_value_t = 0.1)]
+    #[arg(long, value_name = "R", default_value_t = 0.1, allow_negative_numbers = true)]
     rate: f64,
 
     /// Draw this many masks for every sample instead of averaging over all.
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
     sampled_masks: Option<usize>,
 
     /// The seed of sampled masks.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
 
     /// Write the estimates to a .csv or .npy file.

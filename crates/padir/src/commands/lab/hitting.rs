@@ -32,15 +32,15 @@ pub(crate) struct Hitting {
     model: ModelArgs,
 
     /// Only these block sizes [default: 1 to N].
-    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    #[arg(long, value_name = "K,…", value_delimiter = ',', allow_negative_numbers = true)]
     k: Vec<usize>,
 
     /// The vertices that must all be +1 [default: the clique, or all].
-    #[arg(long, value_name = "I,…", value_delimiter = ',')]
+    #[arg(long, value_name = "I,…", value_delimiter = ',', allow_negative_numbers = true)]
     set: Vec<usize>,
 
     /// Write P(T > t) for t = 0 to STEPS, one column per chain, to --out.
-    #[arg(long, value_name = "STEPS", requires = "out")]
+    #[arg(long, value_name = "STEPS", requires = "out", allow_negative_numbers = true)]
     survival: Option<usize>,
 
     /// Where to write survival curves: .csv or .npy.

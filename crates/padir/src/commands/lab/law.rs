@@ -13,7 +13,7 @@ use crate::hint::WithHint;
 #[command(next_help_heading = "Mask law")]
 pub(crate) struct LawArgs {
     /// Blocks of this size, all equally likely.
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true)]
     k: usize,
 
     /// Read any mask law, adaptive ones included, from a .toml or .json file instead.

@@ -12,6 +12,7 @@ mod model;
 mod output;
 mod product;
 mod sample;
+mod statements;
 mod tensorise;
 
 use anyhow::Result;
@@ -43,6 +44,7 @@ enum LabCommand {
     Fit(fit::Fit),
     Sample(sample::Sample),
     Figures(figures::Figures),
+    Statements(statements::Statements),
 }
 
 impl Lab {
@@ -57,6 +59,7 @@ impl Lab {
             LabCommand::Fit(command) => command.run(console),
             LabCommand::Sample(command) => command.run(console),
             LabCommand::Figures(command) => command.run(console),
+            LabCommand::Statements(command) => command.run(console),
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct ModelArgs {
     n: usize,
 
     /// The first C sites form a clique, the others are free [default: all].
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
     clique: Option<usize>,
 
     /// clique, chain, ring, grid, torus, random, independent, or a file of edges `a b [J]`.
@@ -31,15 +31,15 @@ pub(crate) struct ModelArgs {
     graph: String,
 
     /// The rows of a grid or torus.
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", allow_negative_numbers = true)]
     rows: Option<usize>,
 
     /// The density of a random graph.
-    #[arg(long, value_name = "P", default_value_t = 0.5)]
+    #[arg(long, value_name = "P", default_value_t = 0.5, allow_negative_numbers = true)]
     density: f64,
 
     /// The seed of a random graph.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
     graph_seed: u64,
 
     /// The coupling J of every edge.
@@ -51,7 +51,7 @@ pub(crate) struct ModelArgs {
     h: f64,
 
     /// The size of the alphabet; more than 2 makes a Potts model.
-    #[arg(long, value_name = "Q", default_value_t = 2)]
+    #[arg(long, value_name = "Q", default_value_t = 2, allow_negative_numbers = true)]
     symbols: usize,
 }
 

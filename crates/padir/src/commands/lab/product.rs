@@ -31,11 +31,11 @@ pub(crate) struct Product {
     model: ModelArgs,
 
     /// Only these block sizes [default: 1 to N].
-    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    #[arg(long, value_name = "K,…", value_delimiter = ',', allow_negative_numbers = true)]
     k: Vec<usize>,
 
     /// The sites that must all have the last symbol to count as arrived [default: all].
-    #[arg(long, value_name = "I,…", value_delimiter = ',')]
+    #[arg(long, value_name = "I,…", value_delimiter = ',', allow_negative_numbers = true)]
     set: Vec<usize>,
 }
 

@@ -43,19 +43,19 @@ pub(crate) struct Sample {
     parallel: bool,
 
     /// Samples per chain.
-    #[arg(long, value_name = "S", default_value_t = 1000)]
+    #[arg(long, value_name = "S", default_value_t = 1000, allow_negative_numbers = true)]
     samples: usize,
 
     /// Independent chains.
-    #[arg(long, value_name = "C", default_value_t = 1)]
+    #[arg(long, value_name = "C", default_value_t = 1, allow_negative_numbers = true)]
     chains: usize,
 
     /// Steps before the first sample.
-    #[arg(long, value_name = "B", default_value_t = 1000)]
+    #[arg(long, value_name = "B", default_value_t = 1000, allow_negative_numbers = true)]
     burn_in: u64,
 
     /// Steps from one sample to the next.
-    #[arg(long, value_name = "T", default_value_t = 1)]
+    #[arg(long, value_name = "T", default_value_t = 1, allow_negative_numbers = true)]
     thin: u64,
 
     /// Where chains start.
@@ -63,7 +63,7 @@ pub(crate) struct Sample {
     from: From,
 
     /// The seed.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
 
     /// Write to a .csv or .npy file instead of CSV on stdout.

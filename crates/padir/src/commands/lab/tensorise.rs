@@ -34,11 +34,11 @@ pub(crate) struct Tensorise {
     law: LawArgs,
 
     /// Random starts of the search, two of each kind, beside the systematic ones.
-    #[arg(long, value_name = "S", default_value_t = 8)]
+    #[arg(long, value_name = "S", default_value_t = 8, allow_negative_numbers = true)]
     starts: usize,
 
     /// The seed of the random starts.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
 
     /// Write the certificate, state by state, to a .csv or .npy file.
