@@ -151,12 +151,16 @@ fn check_model(model: &ModelConfig, report: &Report) {
             ConfigProblem::Count { key, .. }
             | ConfigProblem::Real { key, .. }
             | ConfigProblem::Id { key, .. }
-            | ConfigProblem::NoId { key, .. } => key,
+            | ConfigProblem::NoId { key, .. }
+            | ConfigProblem::Heads { key, .. }
+            | ConfigProblem::ReservedId { key, .. } => key,
             ConfigProblem::OddBuckets(_) => "relative_attention_num_buckets",
             ConfigProblem::ShortDistance { .. } => "relative_attention_max_distance",
             ConfigProblem::LengthsBeyondPositions { .. } => "padir.length.classes",
             ConfigProblem::NoNumberedMask => "padir.initial",
-            ConfigProblem::NothingRandom { .. } | ConfigProblem::TooLarge { .. } => "",
+            ConfigProblem::NothingRandom { .. }
+            | ConfigProblem::TooLarge { .. }
+            | ConfigProblem::ParallelMarian => "",
         };
         let key = format!("model.{}", key.trim_start_matches("padir."));
         let message = problem.to_string().replace("`padir.", "`");
