@@ -91,7 +91,9 @@ fn embed(
     rows.zip(tokens).for_each(|(x, &token)| table.copy_row(token as usize, x));
     #[expect(clippy::float_cmp, reason = "a constant of the description")]
     if embeddings.scale != 1.0 {
-        x.iter_mut().for_each(|x| *x *= embeddings.scale);
+        for x in x.iter_mut() {
+            *x *= embeddings.scale;
+        }
     }
     match (&embeddings.positions, learned) {
         (Positions::Learned(_), Some(learned)) => add_rows(x, learned, width, positions),

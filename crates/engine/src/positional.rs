@@ -82,7 +82,9 @@ impl Factors {
         let (mut queries, keys) = (project(&layer.q)?, project(&layer.k)?);
         #[expect(clippy::float_cmp, reason = "a constant of the description")]
         if layer.score_scale != 1.0 {
-            queries.iter_mut().for_each(|x| *x *= layer.score_scale);
+            for x in &mut queries {
+                *x *= layer.score_scale;
+            }
         }
         let Heads { count: heads, width } = heads(layer);
         let mut panels = vec![0.0; attention::packed_len(heads, width, positions)];

@@ -50,6 +50,7 @@ pub struct FeedForward {
 
 /// The weights of a sublayer.
 #[derive(Module, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a model has few, and they stay where they are")]
 pub enum Sublayer {
     /// An attention layer.
     Attention(Attention),

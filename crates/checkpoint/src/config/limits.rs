@@ -228,7 +228,7 @@ impl Problems {
         ] {
             self.real(key, other, other == 0.0 || other == rate, "0 or that of `dropout`");
         }
-        #[expect(clippy::float_cmp, reason = "a constant, which the format has no key for")]
+        // The format has no key for it.
         let usual = config.layer_norm_epsilon == marian::EPSILON;
         self.real("layer_norm_epsilon", config.layer_norm_epsilon, usual, "1e-5 in a Marian model");
         let std = family.init_std;

@@ -13,6 +13,9 @@ use crate::simd::{exp, vectorised};
 /// Numbers that are worth handing to another thread.
 const GROUP: usize = 1 << 13;
 
+/// √(2/π).
+const SQRT_2_OVER_PI: f32 = std::f32::consts::FRAC_2_SQRT_PI * std::f32::consts::FRAC_1_SQRT_2;
+
 /// f.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
@@ -81,7 +84,7 @@ vectorised! {
     fn gelu_tanh(x: &mut [f32]) {
         for x in x {
             // (1 + tanh u)/2 = σ(2u).
-            *x *= sigmoid(1.595_769_1 * (*x + 0.044_715 * *x * *x * *x));
+            *x *= sigmoid(2.0 * SQRT_2_OVER_PI * (*x + 0.044_715 * *x * *x * *x));
         }
     }
 }
