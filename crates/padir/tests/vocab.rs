@@ -196,7 +196,7 @@ fn bad_input_is_named() {
     fs::write(path.join("torn.json"), r#"{"model": "#).unwrap();
     fs::write(path.join("latin1"), b"fine\ncaf\xe9\n").unwrap();
     fs::write(path.join("nothing"), "").unwrap();
-    let cases: [(&str, &[&str], &[u8], &str); 11] = [
+    let cases: [(&str, &[&str], &[u8], &str); 12] = [
         ("no file", &["encode", "--vocab", "gone.model"], b"", "cannot read gone.model"),
         ("truncated", &["encode", "--vocab", "cut.model"], b"", "cut.model is not a usable"),
         ("empty", &["encode", "--vocab", "empty.model"], b"", "the model has no pieces"),
