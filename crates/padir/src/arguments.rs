@@ -1,7 +1,7 @@
 //! Command lines as people type them: negative numbers as values, and what sacrebleu understands.
 
 use std::error::Error as _;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Command, CommandFactory, FromArgMatches};
@@ -13,7 +13,7 @@ use crate::commands::accept_habits;
 pub(crate) fn parse<T: Into<OsString>>(
     words: impl IntoIterator<Item = T>,
 ) -> Result<Cli, clap::Error> {
-    let words = accept_habits(words.into_iter().map(Into::into).collect());
+    let words = join_numbers(accept_habits(words.into_iter().map(Into::into).collect()));
     let mut command = with_negative_numbers(Cli::command());
     let matches = command.try_get_matches_from_mut(words).map_err(name_bounds)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
@@ -26,6 +26,34 @@ fn with_negative_numbers(command: Command) -> Command {
         if takes_values { arg.allow_negative_numbers(true) } else { arg }
     };
     command.mut_args(allow).mut_subcommands(with_negative_numbers)
+}
+
+/// Puts `=` before negative numbers that clap does not take for such: `-1e-3` and lists like `-0.5,1`.
+fn join_numbers(words: Vec<OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
+    for word in words {
+        match joined.last_mut() {
+            Some(option) if is_intricate_number(&word) && is_bare_option(option) => {
+                option.push("=");
+                option.push(word);
+            }
+            _ => joined.push(word),
+        }
+    }
+    joined
+}
+
+fn is_intricate_number(word: &OsStr) -> bool {
+    let Some(text) = word.to_str() else { return false };
+    let is_intricate = text.contains(',') || text.contains("e-") || text.contains("E-");
+    let is_number = |part: &str| part.parse::<f64>().is_ok_and(f64::is_finite);
+    text.starts_with('-') && is_intricate && text.split(',').all(is_number)
+}
+
+/// `--name` without a value.
+fn is_bare_option(word: &OsStr) -> bool {
+    word.to_str()
+        .is_some_and(|text| text.len() > 2 && text.starts_with("--") && !text.contains('='))
 }
 
 /// Says which numbers are possible where the standard library only says that one is not.
@@ -70,7 +98,7 @@ mod tests {
             "padir evaluate --model m a b --length-penalty -1",
             "padir evaluate --model m a b --length-penalty -0.5,1",
             "padir lab exact --j -0.3 --h -1e-3",
-            "padir bench decode --random tiny --shortlist 5",
+            "padir evaluate --model m a b --length-penalty -1e-2,-3",
         ] {
             assert_eq!(refusal(line), "", "{line}");
         }

@@ -289,7 +289,7 @@ mod tests {
         let cases: [(&str, usize, &[bool]); 4] = [
             ("a\nb\nc", 64, &[true, false, false]),
             ("a\nb\n", 2, &[false, false]),
-            ("abc\nd\ne\n", 3, &[false, true, false]),
+            ("abc\nd\ne\n", 3, &[true, false, false]),
             ("", 8, &[]),
         ];
         for (text, buffer, expected) in cases {

@@ -100,7 +100,7 @@ struct DecodingArgs {
     beam: Vec<usize>,
 
     /// How much longer translations are favoured: α of the length penalty; several between commas.
-    #[arg(long, value_name = "α,…", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "α,…", value_delimiter = ',')]
     length_penalty: Vec<f64>,
 
     /// Change any other setting of the decoder.
