@@ -98,6 +98,6 @@ mod tests {
         assert_eq!((rows.tokens(), rows.longest(), rows.len()), (5, 3, 3));
         assert_eq!(rows.groups(2).first(), Some(&(0..3)));
         assert_eq!(Ragged::new([4, 4, 4, 4]).groups(2), [0..2, 2..4]);
-        assert_eq!(Ragged::new([]).groups(2), []);
+        assert!(Ragged::new([]).groups(2).is_empty());
     }
 }

@@ -188,9 +188,7 @@ fn check_model(model: &ModelConfig, report: &Report) {
             | ConfigProblem::Heads { key, .. }
             | ConfigProblem::ReservedId { key, .. }
             | ConfigProblem::Id { key, .. }
-            | ConfigProblem::NoId { key, .. }
-            | ConfigProblem::Heads { key, .. }
-            | ConfigProblem::ReservedId { key, .. } => key,
+            | ConfigProblem::NoId { key, .. } => key,
             ConfigProblem::OddBuckets(_) => "relative_attention_num_buckets",
             ConfigProblem::ShortDistance { .. } => "relative_attention_max_distance",
             ConfigProblem::LengthsBeyondPositions { .. } => "padir.length.classes",

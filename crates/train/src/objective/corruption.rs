@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    fn count(corruption: Corruption, fate: Fate) -> f64 {
+    fn count(corruption: &Corruption, fate: Fate) -> f64 {
         let mut model = ModelConfig::preset(Preset::Tiny, 100, DecoderKind::Parallel);
         model.symbols = Symbols::of_vocabulary(100, 90);
         let mut chance = Seed(1).stream(Purpose::Corruption, 0);
@@ -152,7 +152,7 @@ mod tests {
             ("uniform, masked", uniform, Fate::Masked, 0.25),
         ];
         for (name, corruption, fate, share) in cases {
-            let found = count(corruption, fate);
+            let found = count(&corruption, fate);
             assert!((found - share).abs() < 0.015, "{name}: {found} instead of {share}");
         }
     }
