@@ -21,7 +21,6 @@ pub fn step_work(config: &Config, model: &ModelConfig, pairs: &Pairs) -> f64 {
         if model.parallel().is_some_and(|p| p.positional_attention) { 2.0 } else { 0.0 };
     let layer = n * ((6.0 + positional) * d * inner + 2.0 * d * f) + m * 2.0 * d * inner;
     let decoder = model.num_decoder_layers as f64 * layer + n * d * model.symbols.vocab_size as f64;
-<<<<<<< ours
     6.0 * (encoder + stages(config) * decoder)
 }
 
@@ -76,9 +75,6 @@ fn moments(config: &Config, model: &ModelConfig) -> u128 {
 
 fn stages(config: &Config) -> f64 {
     match &config.objective.kind {
-=======
-    let stages = match &config.objective.kind {
->>>>>>> theirs
         Objective::Ar => 1.0,
         Objective::Padir(padir) => f64::from(padir.stages),
     }
