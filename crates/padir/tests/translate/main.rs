@@ -178,7 +178,7 @@ fn doubt_and_masks_by_position_reach_the_decoder() {
     assert!(refused.contains("the model has no confidence head"), "{refused}");
     let asked = [&["--model", "padir", "one"][..], &learned("rejecter.below=0.5")].concat();
     let refused = house.fail(&asked, b"").1;
-    assert!(refused.contains("it has no rejecter"), "{refused}");
+    assert!(refused.contains("no confidence head"), "{refused}");
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn models_are_found_by_what_they_say_of_themselves() {
     let config = house.path("models/best/config.json");
     let plain = fs::read_to_string(&config).unwrap();
     let named = house.translate(&["--model", "models/best", "one two"], "");
-    let unknown = house.fail(&["--from", "de", "one"], b"").1;
+    let unknown = house.fail(&["--from", "it", "one"], b"").1;
     assert!(unknown.contains("models has best;"), "{unknown}");
     // The card knows.
     let card = "---\nlanguage: [\"fr\",\"en\"]\n---\n";
@@ -383,16 +383,16 @@ fn models_are_found_by_what_they_say_of_themselves() {
     assert_eq!(house.translate(&["--from", "fr", "one two"], ""), named);
     // The configuration knows better, and case does not matter.
     let mut json: Value = serde_json::from_str(&plain).unwrap();
-    (json["source_language"], json["target_language"]) = ("de".into(), "pt-BR".into());
+    (json["source_language"], json["target_language"]) = ("it".into(), "pt-BR".into());
     fs::write(&config, json.to_string()).unwrap();
-    assert_eq!(house.translate(&["--from", "de", "--to", "PT-br", "one two"], ""), named);
+    assert_eq!(house.translate(&["--from", "it", "--to", "PT-br", "one two"], ""), named);
     let other = house.fail(&["--from", "fr", "one"], b"").1;
-    assert!(other.contains("models has best (de-pt-BR)"), "{other}");
+    assert!(other.contains("models has best (it-pt-BR)"), "{other}");
     // A name that says otherwise is a name and no more.
     fs::rename(house.path("models/best"), house.path("models/toy-fr-en")).unwrap();
-    assert_eq!(house.translate(&["--from", "de", "one two"], ""), named);
+    assert_eq!(house.translate(&["--from", "it", "one two"], ""), named);
     let other = house.fail(&["--from", "fr", "one"], b"").1;
-    assert!(other.contains("toy-fr-en (de-pt-BR)"), "{other}");
+    assert!(other.contains("toy-fr-en (it-pt-BR)"), "{other}");
     // Who makes a model smaller passes on what it translates.
     let made = house.run_any(&["quantize", "models/toy-fr-en", "--output", "small"], b"");
     assert!(made.status.success(), "{}", text(&made.stderr));
@@ -400,6 +400,6 @@ fn models_are_found_by_what_they_say_of_themselves() {
     let small: Value = serde_json::from_str(&small).unwrap();
     assert_eq!(
         (&small["source_language"], &small["target_language"]),
-        (&"de".into(), &"pt-BR".into())
+        (&"it".into(), &"pt-BR".into())
     );
 }
