@@ -92,7 +92,7 @@ pub enum SettingsError {
         name: String,
     },
     /// No such setting.
-    #[error("{method} has no setting `{key}`{}", meant(.suggestion, .owner))]
+    #[error("{method} has no setting `{key}`{}", meant(.suggestion.as_deref(), *.owner))]
     Unknown {
         /// The key.
         key: String,
@@ -136,7 +136,7 @@ impl SettingsError {
 }
 
 /// What to try instead of a setting that does not exist.
-fn meant(suggestion: &Option<String>, owner: &Option<Method>) -> String {
+fn meant(suggestion: Option<&str>, owner: Option<Method>) -> String {
     match (suggestion, owner) {
         (_, Some(owner)) => format!("; it belongs to {owner}"),
         (Some(key), None) => format!("; is `{key}` meant?"),

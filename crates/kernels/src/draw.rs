@@ -1,7 +1,7 @@
 //! Draws from softmax(l/τ), one for each row of logits.
 //!
 //! A draw is a function of the key, the site and the row alone, as dropout's masks are, so threads have no influence on it. It inverts
-//! the distribution function: with u uniform on \[0, 1), the first class c for which Σ_{i ≤ c} e^(l_i/τ) exceeds u·Σ e^(l_i/τ).
+//! the distribution function: with u uniform on \[0, 1), the first class c for which Σ_{i ≤ c} `e^(l_i/τ)` exceeds u·Σ `e^(l_i/τ)`.
 //! Weights are computed twice and never stored: logits are still wanted. O(V) a row.
 
 use padir_base::random::philox;

@@ -84,7 +84,7 @@ mod tests {
     fn mass_on_an_impossible_state_is_infinitely_far() {
         let space = Space::new(1, 2).unwrap();
         let p = Distribution::from_log_weights(space, vec![0.0, f64::NEG_INFINITY]);
-        assert_eq!(kullback_leibler(&[0.5, 0.5], &p), f64::INFINITY);
-        assert_eq!(kullback_leibler(&[1.0, 0.0], &p), 0.0);
+        assert!(kullback_leibler(&[0.5, 0.5], &p) > f64::MAX);
+        assert!(kullback_leibler(&[1.0, 0.0], &p).abs() < f64::MIN_POSITIVE);
     }
 }

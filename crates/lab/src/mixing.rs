@@ -1,6 +1,6 @@
 //! Mixing times: the first t at which the law from every start is within ε of p.
 //!
-//! t_mix(ε) = min { t : maxₓ TV(Pᵗ(x, ·), p) ≤ ε }. Powers of P come from squaring, sums of positive
+//! `t_mix(ε)` = min { t : maxₓ TV(Pᵗ(x, ·), p) ≤ ε }. Powers of P come from squaring, sums of positive
 //! numbers throughout; the diagonal is put back to 1 − Σ of the others where that is near 1, so a
 //! chain that moves once in 10¹² steps keeps its digits. O(S³ log t).
 
@@ -88,7 +88,9 @@ fn restored(mut matrix: Matrix<f64>) -> Matrix<f64> {
             row[x] = 1.0 - others;
         } else {
             let total: f64 = row.iter().sum();
-            row.iter_mut().for_each(|p| *p /= total);
+            for p in row {
+                *p /= total;
+            }
         }
     }
     matrix

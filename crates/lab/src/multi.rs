@@ -95,14 +95,14 @@ impl<const L: usize> Multi<L> {
     fn lowered(&self, bits: usize) -> [u64; L] {
         let (whole, part) = (bits / 64, bits % 64);
         let mut out = [0; L];
-        for i in 0..L.saturating_sub(whole) {
+        for (i, out) in out.iter_mut().enumerate().take(L.saturating_sub(whole)) {
             let low = self.words[i + whole] >> part;
             let high = if part > 0 && i + whole + 1 < L {
                 self.words[i + whole + 1] << (64 - part)
             } else {
                 0
             };
-            out[i] = low | high;
+            *out = low | high;
         }
         out
     }

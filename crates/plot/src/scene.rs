@@ -157,11 +157,15 @@ impl Scene {
         for item in &mut self.items[first..] {
             match item {
                 Item::Line { points, .. } | Item::Fill { points, .. } => {
-                    points.iter_mut().for_each(|point| point.1 += by);
+                    for point in points {
+                        point.1 += by;
+                    }
                 }
                 Item::Circle { center, .. } => center.1 += by,
                 Item::Text { outline, .. } => {
-                    outline.iter_mut().for_each(|segment| segment.lower(by));
+                    for segment in outline {
+                        segment.lower(by);
+                    }
                 }
             }
         }

@@ -46,6 +46,9 @@ pub enum NetworkModelError {
     NoMask,
 }
 
+/// The most probable tokens of a position with their log-probabilities, the best first.
+type Ranked = Vec<(u32, f32)>;
+
 /// A network that translates.
 #[derive(Debug)]
 pub struct NetworkModel<'a> {
@@ -98,7 +101,7 @@ impl<'a> NetworkModel<'a> {
         contexts: &[usize],
         positions: Vec<u32>,
         depth: usize,
-    ) -> (Vec<Vec<(u32, f32)>>, Option<Vec<f32>>) {
+    ) -> (Vec<Ranked>, Option<Vec<f32>>) {
         let Some(encoded) = self.encoded.as_ref().filter(|_| !positions.is_empty()) else {
             return (Vec::new(), None);
         };

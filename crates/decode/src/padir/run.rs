@@ -258,7 +258,9 @@ impl<'a, D: Denoiser> Run<'a, D> {
         for states in self.states.chunk_by_mut(|a, b| a.start.sentence == b.start.sentence) {
             let open = |state: &HypothesisState| state.status == Status::Live;
             if states.iter().any(open) && !observer.wants(states[0].start.sentence) {
-                states.iter_mut().for_each(|state| state.status = Status::Dropped);
+                for state in states {
+                    state.status = Status::Dropped;
+                }
             }
         }
     }

@@ -99,7 +99,11 @@ fn element(kind: &str, bytes: &[u8]) -> f64 {
 }
 
 fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
-    let lengths: String = shape.iter().map(|length| format!("{length}, ")).collect();
+    let mut lengths = String::new();
+    for length in shape {
+        lengths.push_str(&length.to_string());
+        lengths.push_str(", ");
+    }
     let text = format!(
         "{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}), }}",
         lengths.trim_end()

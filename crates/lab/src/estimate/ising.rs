@@ -401,7 +401,9 @@ impl Loss for IsingLoss {
         for row in 0..self.weights.len() {
             self.for_blocks(row, |block, p| {
                 if p > 0.0 {
-                    block.iter().for_each(|&i| hidden[i] = true);
+                    for &i in block {
+                        hidden[i] = true;
+                    }
                 }
             });
             // The other laws hide the same sites in every row.

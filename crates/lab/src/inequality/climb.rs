@@ -20,7 +20,7 @@ pub(super) fn climb(quotient: &Quotient, log: Vec<f64>, iterations: usize) -> Op
     let mut idle = 0;
     for _ in 0..iterations {
         let before = point.ratio();
-        let (next, used) = step(quotient, &point, damping)?;
+        let (next, used) = step(quotient, &point, damping);
         let Some(next) = next else { break };
         damping = (used / 6.0).max(1e-9 / next.entropy);
         idle = if next.ratio() > before * (1.0 + 1e-14) { 0 } else { idle + 1 };
@@ -33,7 +33,7 @@ pub(super) fn climb(quotient: &Quotient, log: Vec<f64>, iterations: usize) -> Op
 }
 
 /// One accepted step and its damping; no point where none climbs.
-fn step(quotient: &Quotient, point: &Point, mut damping: f64) -> Option<(Option<Point>, f64)> {
+fn step(quotient: &Quotient, point: &Point, mut damping: f64) -> (Option<Point>, f64) {
     let slope = point.slope();
     let matrix = (slope.len() <= DENSE).then(|| curvature_matrix(quotient, point));
     for _ in 0..40 {
@@ -44,17 +44,17 @@ fn step(quotient: &Quotient, point: &Point, mut damping: f64) -> Option<(Option<
         if let Some(z) = z {
             let gain: f64 = z.iter().zip(&slope).map(|(a, b)| a * b).sum();
             if gain < 1e-16 {
-                return Some((None, damping));
+                return (None, damping);
             }
             let length = (LONGEST / point.reach(&z)).min(1.0);
             let trial = quotient.at(point.moved(&z, length));
             if trial.is_sound() && trial.ratio() >= point.ratio() {
-                return Some((Some(trial), damping));
+                return (Some(trial), damping);
             }
         }
         damping *= 6.0;
     }
-    Some((None, damping))
+    (None, damping)
 }
 
 fn curvature_matrix(quotient: &Quotient, point: &Point) -> Matrix<f64> {

@@ -132,10 +132,14 @@ impl Quotient {
     pub(super) fn at(&self, mut log: Vec<f64>) -> Point {
         let weighted: Vec<f64> = log.iter().zip(&self.q).map(|(l, q)| l + q.ln()).collect();
         let total = log_sum_exp(&weighted);
-        log.iter_mut().for_each(|l| *l = (*l - total).max(SMALLEST_LOG));
+        for l in &mut log {
+            *l = (*l - total).max(SMALLEST_LOG);
+        }
         // Once more to first order, so that E w = 1 to the last bit near w = 1.
         let mean: f64 = log.iter().zip(&self.q).map(|(l, q)| q * l.exp_m1()).sum();
-        log.iter_mut().for_each(|l| *l -= mean.ln_1p());
+        for l in &mut log {
+            *l -= mean.ln_1p();
+        }
         let excess: Vec<f64> = log.iter().map(|l| l.exp_m1()).collect();
         let size = log.len();
         let mut point = Point {
@@ -259,7 +263,9 @@ impl Quotient {
                 sum += k * root[x] * z[x];
             }
             if mass > 0.0 {
-                group.iter().for_each(|&(x, k)| out[x] += k * root[x] * sum / mass);
+                for &(x, k) in group {
+                    out[x] += k * root[x] * sum / mass;
+                }
             }
         }
         out

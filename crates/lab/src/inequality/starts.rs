@@ -57,12 +57,11 @@ impl<'a> Starts<'a> {
     pub(super) fn get(&self, i: usize) -> (Origin, Vec<f64>) {
         let slow = self.along_slow_mode();
         if i < slow {
-            return match TILTS.get(i) {
-                Some(tilt) => (Origin::SlowMode, self.tilted(|f| (tilt * f).clamp(-30.0, 30.0))),
-                None => {
-                    let sign = if i == TILTS.len() { 12.0 } else { -12.0 };
-                    (Origin::Side, self.tilted(|f| if f > 0.0 { sign } else { 0.0 }))
-                }
+            return if let Some(tilt) = TILTS.get(i) {
+                (Origin::SlowMode, self.tilted(|f| (tilt * f).clamp(-30.0, 30.0)))
+            } else {
+                let sign = if i == TILTS.len() { 12.0 } else { -12.0 };
+                (Origin::Side, self.tilted(|f| if f > 0.0 { sign } else { 0.0 }))
             };
         }
         if let Some(&point) = self.points.get(i - slow) {

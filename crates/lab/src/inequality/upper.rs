@@ -139,7 +139,9 @@ fn distance_from_products(q: &Distribution) -> Option<f64> {
         for ((row, w), log) in rows.iter().zip(&weights).zip(q.log_probs()) {
             for &a in row {
                 side[a] += w * log;
-                row.iter().for_each(|&b| normal.add(a, b, *w));
+                for &b in row {
+                    normal.add(a, b, *w);
+                }
             }
         }
         (0..columns).for_each(|a| normal.add(a, a, 1e-13));
@@ -158,7 +160,9 @@ fn distance_from_products(q: &Distribution) -> Option<f64> {
         if total < 1e-14 {
             break;
         }
-        weights.iter_mut().for_each(|w| *w = (*w / total).max(1e-12));
+        for w in &mut weights {
+            *w = (*w / total).max(1e-12);
+        }
     }
     best
 }

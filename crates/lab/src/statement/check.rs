@@ -1,5 +1,7 @@
 //! What each statement comes to on a model.
 
+#![expect(clippy::unnecessary_wraps, reason = "all checks have one signature")]
+
 use padir_base::mask::{Case, MaskLaw};
 
 use super::Verdict;
@@ -44,7 +46,7 @@ impl Subject {
     ///
     /// # Errors
     /// If it is too large or cannot be analysed.
-    pub fn new(model: Model) -> Result<Self, AsymptoticError> {
+    pub fn new(model: &Model) -> Result<Self, AsymptoticError> {
         let p = model
             .enumerate()
             .ok()
@@ -136,14 +138,14 @@ pub(super) fn dirichlet(subject: &Subject) -> Found {
     Ok(Verdict::checked(value < ROUNDING, value, "difference of the two forms"))
 }
 
-/// The largest |p(x_K | x₋ₖ, K) − p(x_K | x₋ₖ)|: conditioning on K matters if it is not zero.
+/// The largest |`p(x_K` | x₋ₖ, K) − `p(x_K` | x₋ₖ)|: conditioning on K matters if it is not zero.
 pub(super) fn conditioning(subject: &Subject) -> Found {
     let mut value = 0.0_f64;
     each_conditional(subject, |given, plain| value = value.max((given - plain).abs()))?;
     Ok(Verdict::checked(value > ROUNDING, value, "largest effect of conditioning on K"))
 }
 
-/// Calls with p(x_K | x₋ₖ, K) and p(x_K | x₋ₖ) for every state and block of the adaptive law.
+/// Calls with `p(x_K` | x₋ₖ, K) and `p(x_K` | x₋ₖ) for every state and block of the adaptive law.
 fn each_conditional(
     subject: &Subject,
     mut visit: impl FnMut(f64, f64),
@@ -157,14 +159,16 @@ fn each_conditional(
             let (total, held): (f64, f64) =
                 (fillings.iter().map(mass).sum(), fillings.iter().map(joint).sum());
             if total > 0.0 && held > 0.0 {
-                fillings.iter().for_each(|f| visit(joint(f) / held, mass(f) / total));
+                for f in &fillings {
+                    visit(joint(f) / held, mass(f) / total);
+                }
             }
         }
     }
     Ok(())
 }
 
-/// p(x_K | x₋ₖ) = Σ over K′ of p(K′ | x₋ₖ) p(x_K | x₋ₖ, K′), for single sites K.
+/// `p(x_K` | x₋ₖ) = Σ over K′ of p(K′ | x₋ₖ) `p(x_K` | x₋ₖ, K′), for single sites K.
 pub(super) fn marginalisation(subject: &Subject) -> Found {
     let (p, space) = (&subject.p, subject.p.space());
     let blocks = subject.blocks(&subject.adaptive)?;

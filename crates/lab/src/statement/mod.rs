@@ -88,14 +88,17 @@ impl Statement {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all checks have one signature")]
 fn defined(_: &Subject) -> Result<Verdict, AsymptoticError> {
     Ok(Verdict::NotChecked("a definition"))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all checks have one signature")]
 fn classical(_: &Subject) -> Result<Verdict, AsymptoticError> {
     Ok(Verdict::NotChecked("classical, used as it is"))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all checks have one signature")]
 fn by_data(_: &Subject) -> Result<Verdict, AsymptoticError> {
     Ok(Verdict::NotChecked("about samples: see the command"))
 }
@@ -183,7 +186,7 @@ mod tests {
             Model::Ising(Clique::uniform(5, 4, 0.05, 3.0).unwrap().to_ising()),
         ];
         for model in models {
-            let subject = Subject::new(model).unwrap();
+            let subject = Subject::new(&model).unwrap();
             let mut checked = 0;
             for statement in STATEMENTS {
                 let verdict = statement.verdict(&subject).unwrap();

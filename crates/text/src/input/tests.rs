@@ -220,7 +220,7 @@ fn a_line_is_given_out_before_more_is_read() {
     for (pieces, expected, count) in cases {
         let readings = std::sync::Arc::default();
         let pieces = Pieces {
-            pieces: pieces.to_vec().into_iter(),
+            pieces: Vec::from(pieces).into_iter(),
             readings: std::sync::Arc::clone(&readings),
         };
         let reader = decode("a pipe".to_owned(), pieces).unwrap();

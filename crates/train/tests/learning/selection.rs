@@ -7,7 +7,7 @@ use padir_score::{Bleu, References, corpus_score};
 use padir_text::vocab::Vocabulary;
 use padir_train::data;
 use padir_train::trainer::{Start, train};
-use padir_translate::{Decoding, Options, Segmentation, Text, Translator};
+use padir_translate::{Decoding, Options, Segmentation, Text, Translation, Translator};
 
 use crate::scene::{Witness, config, folder};
 
@@ -43,7 +43,7 @@ fn dev_scores_are_those_of_the_checkpoint() {
         let texts: Vec<Text<'_>> =
             (0..).zip(&set.texts[..40]).map(|(number, text)| Text::new(number, text)).collect();
         let translations = translator.translate(&texts, 1, &mut ()).unwrap();
-        let found: Vec<&str> = translations.iter().map(|one| one.text()).collect();
+        let found: Vec<&str> = translations.iter().map(Translation::text).collect();
         assert_eq!(found, evaluation.outputs, "{kind} {flags:?}");
         assert!(found.iter().any(|text| !text.is_empty()), "{kind} {flags:?}");
         let references: Vec<&str> = set.references[..40].iter().map(String::as_str).collect();

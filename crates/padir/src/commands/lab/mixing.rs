@@ -20,7 +20,8 @@ pub(crate) struct Mixing {
     /// ε.
     epsilon: f64,
     /// `t_mix(ε)`; none where it is not computed, or never.
-    mixing_time: Option<f64>,
+    #[serde(rename = "mixing_time")]
+    time: Option<f64>,
 }
 
 /// A constant from both sides.
@@ -78,7 +79,7 @@ impl Exact {
                 log_sobolev: search(Inequality::LogSobolev)?,
                 modified_log_sobolev: search(Inequality::ModifiedLogSobolev)?,
                 epsilon: self.epsilon,
-                mixing_time: if short { mixing_time(p, &law, self.epsilon)? } else { None },
+                time: if short { mixing_time(p, &law, self.epsilon)? } else { None },
             })
         });
         let found = found.collect();
@@ -104,7 +105,7 @@ pub(super) fn print_mixing(console: &Console, report: &Report) -> Result<()> {
                 bound(m.log_sobolev.upper),
                 bound(m.modified_log_sobolev.lower),
                 bound(m.modified_log_sobolev.upper),
-                m.mixing_time.map_or_else(|| "–".to_owned(), human),
+                m.time.map_or_else(|| "–".to_owned(), human),
             ]
         })
         .collect();

@@ -40,7 +40,7 @@ struct Row {
 
 impl Statements {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        let subject = Subject::new(self.model.build()?)
+        let subject = Subject::new(&self.model.build()?)
             .hint("statements are checked on small models; each command takes larger ones")?;
         let mut rows = Vec::new();
         for statement in STATEMENTS {
