@@ -79,7 +79,7 @@ impl Encoded {
     }
 }
 
-/// An encoder-decoder with a causal or a parallel decoder, made of the [layers](padir_checkpoint::layers) that its configuration
+/// An encoder-decoder with a causal or a parallel decoder, made of the [`layers`] that its configuration
 /// describes.
 #[derive(Clone, Debug)]
 pub struct Network {

@@ -2,7 +2,7 @@
 //!
 //! [`Translator::open`] takes a model's directory. [`Translator::translate`] takes texts of any length: a text is
 //! translated [sentence by sentence](sentence) and joined again with its own white space, and what is too long for the model is
-//! [split](split) further; equal sources are decoded once; all the rest goes through
+//! [`split`] further; equal sources are decoded once; all the rest goes through
 //! the model as one ragged batch, in which each text may have a [`Decoding`] of its own. The result for a text depends on the
 //! text, the model and the settings alone: not on what is translated beside it, nor on the number of threads. A [`Reranker`] may
 //! order the hypotheses.
