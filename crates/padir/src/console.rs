@@ -110,10 +110,23 @@ impl Console {
         }
     }
 
+    /// Asks for the next line of somebody who types. It replaces the progress bar, which would erase what is being typed.
+    pub(crate) fn prompt(&self) {
+        if !self.quiet {
+            // Whoever cannot be asked can type all the same.
+            let _ = write!(io::stderr(), "> ");
+        }
+    }
+
+    /// A progress bar that is never shown.
+    pub(crate) fn no_progress() -> ProgressBar {
+        ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+    }
+
     /// A progress bar on a terminal, nothing elsewhere. `length` 0 means unknown.
     pub(crate) fn progress(&self, what: &'static str, length: u64) -> ProgressBar {
         if self.quiet || !io::stderr().is_terminal() {
-            return ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            return Self::no_progress();
         }
         let (bar, template) = if length == 0 {
             (ProgressBar::new_spinner(), "{msg} {human_pos} ({per_sec}, {elapsed})")

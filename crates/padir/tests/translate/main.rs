@@ -5,6 +5,7 @@ mod faults;
 mod house;
 mod passing_on;
 mod rerank;
+mod typing;
 
 use std::fs;
 

@@ -154,13 +154,15 @@ impl Translate {
             ));
         }
         let mut sink = Sink::new(console, self.nbest.map(usize::from), self.scores);
-        if self.texts.is_empty() && self.files.is_empty() && io::stdin().is_terminal() {
+        let typed = self.texts.is_empty() && self.files.is_empty() && io::stdin().is_terminal();
+        if typed {
             console.note("type a text a line; Ctrl-D ends");
+            console.prompt();
         }
         let source = Source::open(self.texts, &self.files, self.max_line)?;
         let batch = if self.watch { 1 } else { usize::from(self.batch) };
         let most = self.nbest.map_or(1, usize::from);
-        let bar = console.progress("translating", 0);
+        let bar = if typed { Console::no_progress() } else { console.progress("translating", 0) };
         let mut count = Count::default();
         let worked = source.for_each_batch(batch, |lines| {
             let started = Instant::now();
@@ -180,7 +182,11 @@ impl Translate {
                     }
                 }
                 sink.write(lines, &translations, refinement.as_deref())
-            })
+            })?;
+            if typed {
+                console.prompt();
+            }
+            Ok(())
         });
         bar.finish_and_clear();
         // Whoever closes stdout has seen enough of the texts, not of the trace.
