@@ -1,6 +1,6 @@
 //! Panics of other people's code that become errors.
 //!
-//! [`call`] catches a panic and leaves the panic hook alone, which belongs to the program and not to a library. So a panic is still
+//! `call` catches a panic and leaves the panic hook alone, which belongs to the program and not to a library. So a panic is still
 //! reported on standard error before it is an error. A program that wants its errors only asks [`is_expected`] in a hook of its own:
 //!
 //! ```
