@@ -15,7 +15,7 @@
 //! The types say more than today's programs compute: segments, poolers and factorised embeddings (BERT, `RemBERT`), visibility by query
 //! (`DisCo`), decoders that read upsampled encoder output (CTC). [`Network::check_translator`] names what a translator cannot compute yet.
 //!
-//! Names are those of public checkpoints: [`t5`] those of T5, [`marian`] those of Marian, [`bert`] those of BERT and `RemBERT`.
+//! Names are those of public checkpoints: `t5` those of T5, `marian` those of Marian, `bert` those of BERT and `RemBERT`.
 
 pub mod bert;
 mod embeddings;

@@ -5,7 +5,6 @@ mod faults;
 mod house;
 mod passing_on;
 mod rerank;
-mod typing;
 
 use std::fs;
 
