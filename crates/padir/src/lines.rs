@@ -106,7 +106,7 @@ impl Chunk {
     }
 }
 
-/// What comes of a file.
+/// The outcome of reading a file.
 enum Arrival<'a> {
     Line(&'a str),
     /// The next line is not there yet. Of a regular file there is no word of that: nobody waits for what is read of it.
