@@ -1,4 +1,4 @@
-//! Rows of numbers in 8 bits: w ≈ s·q, with whole numbers q within ±[`LIMIT`] and one scale s for the row.
+//! Rows of int8 numbers: w ≈ s·q, with whole numbers q within ±[`LIMIT`] and one scale s for the row.
 //!
 //! A model may be quantised twice: into a file, and again from what the file holds. So that nothing changes the second time,
 //! to the bit, scales have 18 significant bits: then s·q is exact for |q| ≤ 63, and the largest of them gives s back.

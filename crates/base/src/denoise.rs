@@ -13,7 +13,7 @@
 //!
 //! The trait is batch-first and its answers go into memory that is used again. How many
 //! candidates are wanted is up to the caller: one for an arg-max refiner, which lets an engine
-//! fuse its logits with the maximum and never store them; the whole alphabet for a sampler.
+//! fuse its logits with the maximum and never store them; the whole vocabulary for a sampler.
 //!
 //! Some denoisers also know how far they may be believed: besides what is most probable, they say with which probability it is right.
 
@@ -29,7 +29,8 @@ pub struct Query<'a> {
     contexts: &'a [usize],
     hidden: &'a [bool],
     wanted: &'a [bool],
-    draft: bool,
+    low_precision: bool,
+    ranks: Option<&'a [u32]>,
 }
 
 /// A query whose parts do not fit together.
@@ -97,19 +98,36 @@ impl<'a> Query<'a> {
         if contexts.len() != ends.len() {
             return Err(QueryError::Contexts { contexts: contexts.len(), rows: ends.len() });
         }
-        Ok(Self { tokens, ends, contexts, hidden, wanted, draft: false })
+        Ok(Self { tokens, ends, contexts, hidden, wanted, low_precision: false, ranks: None })
     }
 
-    /// The same question, of which a draft of an answer will do: what comes of it is asked again. A denoiser that can answer faster at
+    /// The same question, of which a low-precision answer of an answer will do: what comes of it is asked again. A denoiser that can answer faster at
     /// lower precision may do so; what a row's answer is must not depend on the other rows even then.
     #[must_use]
-    pub fn as_draft(self, draft: bool) -> Self {
-        Self { draft, ..self }
+    pub fn at_low_precision(self, low_precision: bool) -> Self {
+        Self { low_precision, ..self }
     }
 
-    /// Whether a draft will do.
-    pub fn is_draft(&self) -> bool {
-        self.draft
+    /// Whether a low-precision answer will do.
+    pub fn is_low_precision(&self) -> bool {
+        self.low_precision
+    }
+
+    /// The same question to a model with visibility by query (`DisCo`): a position sees those of a lower rank, and the last of its row.
+    ///
+    /// # Errors
+    /// If there is not one rank per token.
+    pub fn with_ranks(self, ranks: &'a [u32]) -> Result<Self, QueryError> {
+        if ranks.len() != self.tokens.len() {
+            let (found, tokens) = (ranks.len(), self.tokens.len());
+            return Err(QueryError::Length { what: "ranks", found, tokens });
+        }
+        Ok(Self { ranks: Some(ranks), ..self })
+    }
+
+    /// Whether positions have ranks.
+    pub fn has_ranks(&self) -> bool {
+        self.ranks.is_some()
     }
 
     /// The number of rows.
@@ -125,7 +143,8 @@ impl<'a> Query<'a> {
             context: self.contexts[row],
             tokens: &self.tokens[range.clone()],
             hidden: &self.hidden[range.clone()],
-            wanted: &self.wanted[range],
+            wanted: &self.wanted[range.clone()],
+            ranks: self.ranks.map(|ranks| &ranks[range]),
         }
     }
 
@@ -158,6 +177,17 @@ pub struct Row<'a> {
     pub hidden: &'a [bool],
     /// Which positions are wanted.
     pub wanted: &'a [bool],
+    /// In which order positions see each other, if that was said.
+    pub ranks: Option<&'a [u32]>,
+}
+
+impl Row<'_> {
+    /// Whether position i sees position j in a model with visibility by query: never itself, always the last one; of the others those of a lower
+    /// rank, or without ranks those that are not hidden.
+    pub fn sees(&self, i: usize, j: usize) -> bool {
+        let seen = || self.ranks.map_or(!self.hidden[j], |ranks| ranks[j] < ranks[i]);
+        i != j && (j + 1 == self.tokens.len() || seen())
+    }
 }
 
 /// One candidate for a position.
@@ -177,7 +207,7 @@ pub struct Answers {
     slots: Vec<Option<u32>>,
     candidates: Vec<Candidate>,
     /// One for each wanted position, or none at all.
-    approvals: Vec<f64>,
+    confidences: Vec<f64>,
 }
 
 impl Answers {
@@ -195,7 +225,7 @@ impl Answers {
         }));
         self.candidates.clear();
         self.candidates.resize(count as usize * depth, NOTHING);
-        self.approvals.clear();
+        self.confidences.clear();
     }
 
     /// The number of candidates per position.
@@ -223,18 +253,18 @@ impl Answers {
         &mut self.candidates
     }
 
-    /// ln of the probability that the first candidate at a position is right, as a denoiser that [approves](Denoiser::approves) sees it.
+    /// ln of the probability that the first candidate at a position is right, as a denoiser with a [confidence head](Denoiser::has_confidence_head) rates it.
     #[inline]
-    pub fn approval(&self, position: usize) -> Option<f64> {
+    pub fn confidence(&self, position: usize) -> Option<f64> {
         let slot = (*self.slots.get(position)?)? as usize;
-        self.approvals.get(slot).copied()
+        self.confidences.get(slot).copied()
     }
 
     /// The same for all wanted positions, one after the other, to be filled in by such a denoiser.
-    pub fn approvals_mut(&mut self) -> &mut [f64] {
+    pub fn confidences_mut(&mut self) -> &mut [f64] {
         let wanted = self.slots.iter().flatten().count();
-        self.approvals.resize(wanted, f64::NEG_INFINITY);
-        &mut self.approvals
+        self.confidences.resize(wanted, f64::NEG_INFINITY);
+        &mut self.confidences
     }
 }
 
@@ -243,11 +273,11 @@ pub trait Denoiser {
     /// Why it may fail.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// The size of the alphabet Ω.
-    fn alphabet(&self) -> usize;
+    /// The vocabulary size |Ω|.
+    fn vocabulary_size(&self) -> usize;
 
-    /// Whether it answers [drafts](Query::as_draft) otherwise than other questions. What is in full precision need not be asked again.
-    fn drafts(&self) -> bool {
+    /// Whether its [low-precision](Query::at_low_precision) answers differ from the others. If not, nothing need be asked again.
+    fn has_low_precision(&self) -> bool {
         false
     }
 
@@ -256,19 +286,19 @@ pub trait Denoiser {
     ///
     /// # Errors
     /// If a token or the context lies outside of what the model knows, or there is no token.
-    fn restrict(&mut self, _: usize, _: Option<&[TokenId]>) -> Result<bool, Self::Error> {
+    fn set_candidates(&mut self, _: usize, _: Option<&[TokenId]>) -> Result<bool, Self::Error> {
         Ok(false)
     }
 
-    /// Whether it says of its answers how probably they are right, in [`Answers::approvals_mut`].
-    fn approves(&self) -> bool {
+    /// Whether it says of its answers how probably they are right, in [`Answers::confidences_mut`].
+    fn has_confidence_head(&self) -> bool {
         false
     }
 
     /// Fills in the `answers.depth()` most probable tokens at every wanted position.
     ///
     /// The answers have been [prepared](Answers::prepare) for the query, with a depth of at most
-    /// the size of the alphabet. A row's answers must not depend on the other rows.
+    /// the vocabulary size. A row's answers must not depend on the other rows.
     ///
     /// # Errors
     /// If a token, a context or a length lies outside of what the model knows.
@@ -333,11 +363,11 @@ mod tests {
         let query = |wanted| Query::new(&TOKENS, &[3], &[0], &[false; 3], wanted).unwrap();
         let mut answers = Answers::default();
         answers.prepare(&query(&[false, true, true]), 1);
-        assert_eq!(answers.approval(1), None, "nobody said anything");
-        answers.approvals_mut().copy_from_slice(&[-0.5, -2.0]);
-        let all = [0, 1, 2, 3].map(|position| answers.approval(position));
+        assert_eq!(answers.confidence(1), None, "nobody said anything");
+        answers.confidences_mut().copy_from_slice(&[-0.5, -2.0]);
+        let all = [0, 1, 2, 3].map(|position| answers.confidence(position));
         assert_eq!(all, [None, Some(-0.5), Some(-2.0), None]);
         answers.prepare(&query(&[true; 3]), 1);
-        assert_eq!(answers.approval(1), None, "of the question before");
+        assert_eq!(answers.confidence(1), None, "of the question before");
     }
 }

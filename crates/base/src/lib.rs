@@ -6,13 +6,14 @@
 //! distribution at every hidden position; a neural network is one, the exact conditionals of an
 //! Ising model are another. Every decoding algorithm is written against these two, so it can be
 //! tested against an enumerated distribution and then run on a translator unchanged. Its
-//! counterpart for autoregression is the [`continuation::Continuer`].
+//! counterpart for autoregression is the [`causal::CausalModel`].
 //!
 //! The rest is the floor that all crates stand on: [`TokenId`], random [`random::Stream`]s by
-//! purpose, [`file::AtomicFile`] and what is [`pending`], [`hash`]es, numbers in 8 bits ([`byte`](mod@byte)) and the [`manifest::Manifest`] of a run.
+//! purpose, [`file::AtomicFile`] and what is [`pending`], [`hash`]es, int8 numbers ([`byte`](mod@byte)), the [`manifest::Manifest`] of a run, and panics [`caught`] on the way out of other people's code.
 
 pub mod byte;
-pub mod continuation;
+pub mod caught;
+pub mod causal;
 pub mod denoise;
 pub mod file;
 pub mod hash;
@@ -22,6 +23,8 @@ mod part;
 pub mod pending;
 pub mod random;
 mod token;
+mod training;
 
 pub use part::is_part;
 pub use token::TokenId;
+pub use training::ParallelTraining;

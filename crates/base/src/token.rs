@@ -1,10 +1,10 @@
-//! A symbol of the alphabet Ω: a vocabulary entry, a spin.
+//! A symbol of the vocabulary Ω: a word piece, a spin.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of a symbol in its alphabet.
+/// The number of a symbol in its vocabulary.
 ///
 /// In translation the first ids are reserved (see the constants); a model of the laboratory
 /// with `q` symbols uses `0..q`, an Ising spin −1 is 0 and +1 is 1.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use padir_base::TokenId;
-use padir_base::mask::{Block, Case, LawError, Mask, MaskLaw, Scene};
+use padir_base::mask::{Block, Case, LawError, Mask, MaskContext, MaskLaw};
 use padir_base::random::{Purpose, Seed};
 use proptest::prelude::*;
 
@@ -28,13 +28,13 @@ const PAIR: [TokenId; 2] = [TokenId(0), TokenId(0)];
 const STUTTER: [TokenId; 5] = [TokenId(4), TokenId(4), TokenId(5), TokenId(4), TokenId(4)];
 const CONFIDENCE: [f64; 5] = [0.9, 0.1, 0.5, 0.1, f64::NAN];
 
-/// Name, law, scene, number of sets, expected size.
-fn cases() -> Vec<(&'static str, MaskLaw, Scene<'static>, f64, f64)> {
-    let five = Scene::of_length(5);
-    let stutter = Scene::of_tokens(&STUTTER);
+/// Name, law, context, number of sets, expected size.
+fn cases() -> Vec<(&'static str, MaskLaw, MaskContext<'static>, f64, f64)> {
+    let five = MaskContext::of_length(5);
+    let stutter = MaskContext::of_tokens(&STUTTER);
     vec![
         ("all", MaskLaw::All, five, 1.0, 5.0),
-        ("all of nothing", MaskLaw::All, Scene::of_length(0), 1.0, 0.0),
+        ("all of nothing", MaskLaw::All, MaskContext::of_length(0), 1.0, 0.0),
         ("rate", MaskLaw::Rate { rate: 0.85 }, five, 32.0, 4.25),
         ("rate 0", MaskLaw::Rate { rate: 0.0 }, five, 1.0, 0.0),
         ("rate 1", MaskLaw::Rate { rate: 1.0 }, five, 1.0, 5.0),
@@ -43,7 +43,7 @@ fn cases() -> Vec<(&'static str, MaskLaw, Scene<'static>, f64, f64)> {
         (
             "never all of one",
             MaskLaw::UniformCount { least: 1, spare: 1 },
-            Scene::of_length(1),
+            MaskContext::of_length(1),
             1.0,
             1.0,
         ),
@@ -63,8 +63,8 @@ fn cases() -> Vec<(&'static str, MaskLaw, Scene<'static>, f64, f64)> {
             2.0,
             1.5,
         ),
-        ("adaptive", adaptive(), Scene::of_tokens(&PAIR), 2.0, 1.0),
-        ("adaptive otherwise", adaptive(), Scene::of_tokens(&STUTTER), 1.0, 5.0),
+        ("adaptive", adaptive(), MaskContext::of_tokens(&PAIR), 2.0, 1.0),
+        ("adaptive otherwise", adaptive(), MaskContext::of_tokens(&STUTTER), 1.0, 5.0),
         ("repeats", MaskLaw::Repeats { phrase: 1 }, stutter, 1.0, 2.0),
         ("linear", MaskLaw::Linear { steps: 4, least: 0 }, five.at_step(1), 10.0, 3.0),
         ("linear last", MaskLaw::Linear { steps: 4, least: 1 }, five.at_step(4), 5.0, 1.0),
@@ -87,8 +87,8 @@ fn cases() -> Vec<(&'static str, MaskLaw, Scene<'static>, f64, f64)> {
 
 #[test]
 fn enumeration_is_a_distribution_with_the_stated_size() {
-    for (name, law, scene, support, size) in cases() {
-        let enumeration = law.enumerate(&scene).unwrap();
+    for (name, law, context, support, size) in cases() {
+        let enumeration = law.enumerate(&context).unwrap();
         assert!((enumeration.support() - support).abs() < 1e-9, "{name}: support");
         let sets: Vec<(Mask, f64)> = enumeration.collect();
         assert!((sets.len() as f64 - support).abs() < 1e-9, "{name}: number of sets");
@@ -96,7 +96,7 @@ fn enumeration_is_a_distribution_with_the_stated_size() {
         assert!((total - 1.0).abs() < 1e-12, "{name}: total {total}");
         let mean: f64 = sets.iter().map(|(mask, p)| mask.count() as f64 * p).sum();
         assert!((mean - size).abs() < 1e-12, "{name}: mean size {mean}");
-        assert!((law.expected_size(&scene).unwrap() - size).abs() < 1e-12, "{name}: size");
+        assert!((law.expected_size(&context).unwrap() - size).abs() < 1e-12, "{name}: size");
         let distinct: HashMap<_, _> = sets.iter().cloned().collect();
         assert_eq!(distinct.len(), sets.len(), "{name}: a set came twice");
     }
@@ -105,13 +105,13 @@ fn enumeration_is_a_distribution_with_the_stated_size() {
 #[test]
 fn sampling_follows_the_enumeration() {
     const DRAWS: usize = 20_000;
-    for (name, law, scene, ..) in cases() {
+    for (name, law, context, ..) in cases() {
         let mut stream = Seed(11).stream(Purpose::Test, 0);
         let mut counts: HashMap<Mask, usize> = HashMap::new();
         for _ in 0..DRAWS {
-            *counts.entry(law.sample(&scene, &mut stream).unwrap()).or_default() += 1;
+            *counts.entry(law.sample(&context, &mut stream).unwrap()).or_default() += 1;
         }
-        for (mask, p) in law.enumerate(&scene).unwrap() {
+        for (mask, p) in law.enumerate(&context).unwrap() {
             let expected = p * DRAWS as f64;
             let count = counts.remove(&mask).unwrap_or(0) as f64;
             // Five standard deviations.
@@ -125,18 +125,19 @@ fn sampling_follows_the_enumeration() {
 #[test]
 fn the_least_confident_are_hidden_first() {
     let law = MaskLaw::Linear { steps: 5, least: 0 };
-    let scene = Scene::of_length(5).with_confidence(&CONFIDENCE);
+    let context = MaskContext::of_length(5).with_confidence(&CONFIDENCE);
     // NaN first, then the two 0.1 from the left, then 0.5, then 0.9.
     let expected: [&[usize]; 6] = [&[0, 1, 2, 3, 4], &[1, 2, 3, 4], &[1, 3, 4], &[1, 4], &[4], &[]];
     for (step, positions) in expected.iter().enumerate() {
-        let mask = law.sample(&scene.at_step(step), &mut Seed(0).stream(Purpose::Test, 0)).unwrap();
+        let mask =
+            law.sample(&context.at_step(step), &mut Seed(0).stream(Purpose::Test, 0)).unwrap();
         assert_eq!(mask, Mask::of(5, positions.iter().copied()), "step {step}");
     }
 }
 
 #[test]
 fn nonsense_is_refused_with_a_fact() {
-    let five = Scene::of_length(5);
+    let five = MaskContext::of_length(5);
     let blocks = |blocks: &[Block]| MaskLaw::Blocks { blocks: blocks.to_vec() };
     let cases = [
         (MaskLaw::Rate { rate: 1.5 }, "a masking rate must lie between 0 and 1, not 1.5"),
@@ -192,8 +193,8 @@ proptest! {
         len in 0_usize..200, least in 0_usize..210, spare in 0_usize..210, seed in any::<u64>()
     ) {
         let law = MaskLaw::UniformCount { least, spare };
-        let scene = Scene::of_length(len);
-        let mask = law.sample(&scene, &mut Seed(seed).stream(Purpose::Test, 0)).unwrap();
+        let context = MaskContext::of_length(len);
+        let mask = law.sample(&context, &mut Seed(seed).stream(Purpose::Test, 0)).unwrap();
         prop_assert_eq!(mask.len(), len);
         let low = len.min(least);
         prop_assert!(mask.count() >= low && mask.count() <= len.saturating_sub(spare).max(low));
@@ -219,12 +220,12 @@ fn phrases_said_twice_are_hidden_the_second_time() {
         let tokens: Vec<TokenId> = text.bytes().map(|byte| TokenId(byte.into())).collect();
         let mut stream = Seed(1).stream(Purpose::Test, 0);
         let law = MaskLaw::Repeats { phrase };
-        let mask = law.sample(&Scene::of_tokens(&tokens), &mut stream).unwrap();
+        let mask = law.sample(&MaskContext::of_tokens(&tokens), &mut stream).unwrap();
         let found: String =
             (0..tokens.len()).map(|i| if mask.hides(i) { 'x' } else { '.' }).collect();
         assert_eq!(found, expected, "{text}, phrases of {phrase}");
     }
-    let nothing = MaskLaw::Repeats { phrase: 0 }.expected_size(&Scene::of_tokens(&[]));
+    let nothing = MaskLaw::Repeats { phrase: 0 }.expected_size(&MaskContext::of_tokens(&[]));
     assert_eq!(nothing, Err(padir_base::mask::LawError::NoPhrase));
     let law: MaskLaw = serde_json::from_str(r#"{"law": "repeats"}"#).unwrap();
     assert_eq!(law, MaskLaw::Repeats { phrase: 1 });
@@ -233,16 +234,16 @@ fn phrases_said_twice_are_hidden_the_second_time() {
 #[test]
 fn the_unsure_are_those_below_and_what_is_no_number() {
     let confidence = [-0.7, f64::NAN, -0.2, f64::NEG_INFINITY, -0.71];
-    let scene = Scene::of_length(5).with_confidence(&confidence);
+    let context = MaskContext::of_length(5).with_confidence(&confidence);
     let mut stream = Seed(1).stream(Purpose::Test, 0);
     let mut hidden = |below| {
-        let mask = MaskLaw::Unsure { below }.sample(&scene, &mut stream);
+        let mask = MaskLaw::Unsure { below }.sample(&context, &mut stream);
         mask.map(|mask| mask.positions().collect::<Vec<_>>())
     };
     assert_eq!(hidden(-0.7), Ok(vec![1, 3, 4]));
     assert_eq!(hidden(f64::INFINITY), Ok(vec![0, 1, 2, 3, 4]));
     assert_eq!(hidden(f64::NEG_INFINITY), Ok(vec![1]));
     assert_eq!(hidden(f64::NAN), Err(padir_base::mask::LawError::NoBound));
-    let unknown = MaskLaw::Unsure { below: 0.0 }.check(&Scene::of_length(2));
+    let unknown = MaskLaw::Unsure { below: 0.0 }.check(&MaskContext::of_length(2));
     assert_eq!(unknown, Err(padir_base::mask::LawError::NoConfidence));
 }

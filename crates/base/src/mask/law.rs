@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Enumeration, Mask, Scene};
+use super::{Enumeration, Mask, MaskContext};
 use crate::TokenId;
 use crate::random::Stream;
 
@@ -174,7 +174,7 @@ pub enum LawError {
     },
 }
 
-/// A law resolved for one scene: what remains is chance.
+/// A law resolved for one context: what remains is chance.
 #[derive(Clone, Debug)]
 pub(super) enum Resolved<'a> {
     /// One set, certainly.
@@ -188,35 +188,35 @@ pub(super) enum Resolved<'a> {
 }
 
 impl MaskLaw {
-    /// Whether the law makes sense for this scene.
+    /// Whether the law makes sense for this context.
     ///
     /// # Errors
     /// What does not.
-    pub fn check(&self, scene: &Scene<'_>) -> Result<(), LawError> {
-        self.resolve(scene).map(drop)
+    pub fn check(&self, context: &MaskContext<'_>) -> Result<(), LawError> {
+        self.resolve(context).map(drop)
     }
 
     /// Draws a set.
     ///
     /// # Errors
-    /// If the law makes no sense for this scene.
-    pub fn sample(&self, scene: &Scene<'_>, stream: &mut Stream) -> Result<Mask, LawError> {
-        let mut mask = Mask::none(scene.len());
-        self.sample_into(scene, stream, &mut mask)?;
+    /// If the law makes no sense for this context.
+    pub fn sample(&self, context: &MaskContext<'_>, stream: &mut Stream) -> Result<Mask, LawError> {
+        let mut mask = Mask::none(context.len());
+        self.sample_into(context, stream, &mut mask)?;
         Ok(mask)
     }
 
     /// Draws a set into memory that is used again.
     ///
     /// # Errors
-    /// If the law makes no sense for this scene.
+    /// If the law makes no sense for this context.
     pub fn sample_into(
         &self,
-        scene: &Scene<'_>,
+        context: &MaskContext<'_>,
         stream: &mut Stream,
         mask: &mut Mask,
     ) -> Result<(), LawError> {
-        match self.resolve(scene)? {
+        match self.resolve(context)? {
             Resolved::Fixed(set) => *mask = set,
             Resolved::Rate { len, rate } => {
                 mask.reset(len);
@@ -239,17 +239,17 @@ impl MaskLaw {
     /// The iterator is lazy; [`Enumeration::support`] tells beforehand how many there are.
     ///
     /// # Errors
-    /// If the law makes no sense for this scene.
-    pub fn enumerate<'a>(&'a self, scene: &Scene<'_>) -> Result<Enumeration<'a>, LawError> {
-        self.resolve(scene).map(Enumeration::new)
+    /// If the law makes no sense for this context.
+    pub fn enumerate<'a>(&'a self, context: &MaskContext<'_>) -> Result<Enumeration<'a>, LawError> {
+        self.resolve(context).map(Enumeration::new)
     }
 
     /// E|K|, the expected number of hidden positions.
     ///
     /// # Errors
-    /// If the law makes no sense for this scene.
-    pub fn expected_size(&self, scene: &Scene<'_>) -> Result<f64, LawError> {
-        Ok(match self.resolve(scene)? {
+    /// If the law makes no sense for this context.
+    pub fn expected_size(&self, context: &MaskContext<'_>) -> Result<f64, LawError> {
+        Ok(match self.resolve(context)? {
             Resolved::Fixed(set) => set.count() as f64,
             Resolved::Rate { len, rate } => len as f64 * rate,
             Resolved::Sizes { low, high, .. } => (low + high) as f64 / 2.0,
@@ -264,8 +264,11 @@ impl MaskLaw {
         matches!(self, Self::Adaptive { .. } | Self::Repeats { .. })
     }
 
-    pub(super) fn resolve<'a>(&'a self, scene: &Scene<'_>) -> Result<Resolved<'a>, LawError> {
-        let len = scene.len();
+    pub(super) fn resolve<'a>(
+        &'a self,
+        context: &MaskContext<'_>,
+    ) -> Result<Resolved<'a>, LawError> {
+        let len = context.len();
         match self {
             Self::All => Ok(Resolved::Fixed(Mask::all(len))),
             Self::Rate { rate } if (0.0..=1.0).contains(rate) => {
@@ -282,19 +285,19 @@ impl MaskLaw {
                 check_blocks(blocks, len).map(|total| Resolved::Blocks { len, blocks, total })
             }
             Self::Adaptive { cases, otherwise } => {
-                let tokens = scene.tokens().ok_or(LawError::NoTokens)?;
+                let tokens = context.tokens().ok_or(LawError::NoTokens)?;
                 let case = cases.iter().find(|case| case.when == tokens);
-                case.map_or(&**otherwise, |case| &case.then).resolve(scene)
+                case.map_or(&**otherwise, |case| &case.then).resolve(context)
             }
             Self::Repeats { phrase: 0 } => Err(LawError::NoPhrase),
             Self::Repeats { phrase } => {
-                let tokens = scene.tokens().ok_or(LawError::NoTokens)?;
+                let tokens = context.tokens().ok_or(LawError::NoTokens)?;
                 Ok(Resolved::Fixed(repeats(tokens, *phrase)))
             }
-            Self::Linear { steps, least } => resolve_linear(*steps, *least, scene),
+            Self::Linear { steps, least } => resolve_linear(*steps, *least, context),
             Self::Unsure { below } if below.is_nan() => Err(LawError::NoBound),
             Self::Unsure { below } => {
-                let confidence = scene.confidence().ok_or(LawError::NoConfidence)?;
+                let confidence = context.confidence().ok_or(LawError::NoConfidence)?;
                 let unsure = |&i: &usize| confidence[i] < *below || confidence[i].is_nan();
                 Ok(Resolved::Fixed(Mask::of(len, (0..len).filter(unsure))))
             }
@@ -323,9 +326,9 @@ fn repeats(tokens: &[TokenId], longest: usize) -> Mask {
 fn resolve_linear<'a>(
     steps: usize,
     least: usize,
-    scene: &Scene<'_>,
+    context: &MaskContext<'_>,
 ) -> Result<Resolved<'a>, LawError> {
-    let (len, step) = (scene.len(), scene.step());
+    let (len, step) = (context.len(), context.step());
     if steps == 0 {
         return Err(LawError::NoSteps);
     }
@@ -335,7 +338,7 @@ fn resolve_linear<'a>(
     // In u128 the product cannot overflow.
     let scheduled = (len as u128 * (steps - step) as u128 / steps as u128) as usize;
     let k = scheduled.max(least).min(len);
-    Ok(match scene.confidence() {
+    Ok(match context.confidence() {
         Some(confidence) => Resolved::Fixed(Mask::of(len, least_confident(confidence, k))),
         None => Resolved::Sizes { len, low: k, high: k },
     })

@@ -4,14 +4,14 @@ use crate::TokenId;
 
 /// A sequence as a mask law sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
+pub struct MaskContext<'a> {
     len: usize,
     tokens: Option<&'a [TokenId]>,
     confidence: Option<&'a [f64]>,
     step: usize,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> MaskContext<'a> {
     /// A sequence of which only the length matters.
     pub fn of_length(len: usize) -> Self {
         Self { len, tokens: None, confidence: None, step: 0 }
@@ -22,7 +22,7 @@ impl<'a> Scene<'a> {
         Self { tokens: Some(tokens), ..Self::of_length(tokens.len()) }
     }
 
-    /// The same scene with the confidence of each token, larger being surer.
+    /// The same context with the confidence of each token, larger being surer.
     ///
     /// # Panics
     /// If there is not exactly one confidence per position.
@@ -32,14 +32,14 @@ impl<'a> Scene<'a> {
         Self { confidence: Some(confidence), ..self }
     }
 
-    /// The same scene at a step of a schedule, counted from 0.
+    /// The same context at a step of a schedule, counted from 0.
     #[must_use]
     pub fn at_step(self, step: usize) -> Self {
         Self { step, ..self }
     }
 
     /// The number of positions.
-    #[expect(clippy::len_without_is_empty, reason = "reads as `scene.len()` in formulas only")]
+    #[expect(clippy::len_without_is_empty, reason = "reads as `context.len()` in formulas only")]
     pub fn len(&self) -> usize {
         self.len
     }

@@ -1,11 +1,11 @@
-//! The continuer: distributions of the next token of sequences that grow from left to right.
+//! The causal model: next-token distributions, for autoregressive decoding.
 //!
 //! What [`crate::denoise::Denoiser`] is to parallel decoding this is to autoregression. A
-//! [`Continuer`] keeps a set of live rows, each the continuation of one of the rows before it:
+//! [`CausalModel`] keeps a set of live rows, each the continuation of one of the rows before it:
 //!
 //! ```text
 //! begin:    one empty row per context
-//! advance:  new row r = old row parent(r) followed by token(r);  answers log p(next | row r)
+//! decode_step: new row r = old row parent(r) followed by token(r);  answers log p(next | row r)
 //! ```
 //!
 //! A beam that drops, keeps and doubles hypotheses says so by its parents; what an engine caches
@@ -17,7 +17,7 @@ use crate::denoise::Candidate;
 
 /// A row that continues another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Advance {
+pub struct DecodeStep {
     /// The number of the row it continues, among those of the last call.
     pub parent: usize,
     /// What follows.
@@ -25,12 +25,12 @@ pub struct Advance {
 }
 
 /// Something that knows how sequences go on.
-pub trait Continuer {
+pub trait CausalModel {
     /// Why it may fail.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// The size of the alphabet Ω.
-    fn alphabet(&self) -> usize;
+    /// The vocabulary size |Ω|.
+    fn vocabulary_size(&self) -> usize;
 
     /// Forgets all rows and begins one empty row for each context (the number of its source).
     ///
@@ -41,13 +41,13 @@ pub trait Continuer {
     /// Replaces the rows by their continuations, and fills in for each of them the `depth` most probable next
     /// tokens, best first (ties: smaller id first), row after row.
     ///
-    /// `depth` is at most the size of the alphabet. A row's answer must not depend on the other rows.
+    /// `depth` is at most the vocabulary size. A row's answer must not depend on the other rows.
     ///
     /// # Errors
     /// If a parent or a token does not exist, or a row becomes longer than the model knows.
-    fn advance(
+    fn decode_step(
         &mut self,
-        rows: &[Advance],
+        rows: &[DecodeStep],
         depth: usize,
         answers: &mut Vec<Candidate>,
     ) -> Result<(), Self::Error>;
