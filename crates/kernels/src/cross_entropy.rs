@@ -190,7 +190,7 @@ impl CrossEntropy {
 }
 
 crate::simd::vectorised! {
-    fn scale_and_shift(x: &mut [f32], factor: f32, shift: f32) {
+    pub(crate) fn scale_and_shift(x: &mut [f32], factor: f32, shift: f32) {
         for x in x {
             *x = *x * factor - shift;
         }

@@ -151,6 +151,7 @@ vectorised! {
     }
 }
 
+#[cfg(feature = "train")]
 vectorised! {
     /// The largest number, its first place, and the sum.
     pub(crate) fn survey(x: &[f32]) -> (f32, usize, f32) {
@@ -166,6 +167,7 @@ vectorised! {
     }
 }
 
+#[cfg(feature = "train")]
 vectorised! {
     /// xᵢ ← xᵢ·mᵢ.
     pub(crate) fn multiply(x: &mut [f32], m: &[f32]) {
@@ -175,6 +177,7 @@ vectorised! {
     }
 }
 
+#[cfg(feature = "train")]
 vectorised! {
     /// xᵢ ← xᵢ + yᵢ.
     pub(crate) fn add(x: &mut [f32], y: &[f32]) {
@@ -184,6 +187,7 @@ vectorised! {
     }
 }
 
+#[cfg(feature = "train")]
 vectorised! {
     /// xᵢ ← xᵢ if positive, else 0.
     pub(crate) fn rectify(x: &mut [f32]) {
@@ -193,6 +197,7 @@ vectorised! {
     }
 }
 
+#[cfg(feature = "train")]
 vectorised! {
     /// dᵢ ← scale·dᵢ where hᵢ is positive, else 0.
     pub(crate) fn cut(d: &mut [f32], h: &[f32], scale: f32) {

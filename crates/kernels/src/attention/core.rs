@@ -265,7 +265,7 @@ impl Core<'_> {
                         spread: &mut partial.spread,
                     };
                     let weights = &saved.weights[places.range(row)];
-                    self.retreat(
+                    self.backward_sentence(
                         &s,
                         [q, k, v],
                         wide,
@@ -298,7 +298,7 @@ impl Core<'_> {
 
     /// The gradients of one sentence.
     #[expect(clippy::too_many_arguments, reason = "what the forward pass took and gave")]
-    fn retreat(
+    fn backward_sentence(
         &self,
         s: &Sentence,
         [q, k, v]: [&[f32]; 3],

@@ -37,6 +37,7 @@ impl Buckets {
 /// One bias per head and distance, for rows of up to `longest` tokens.
 ///
 /// The bias of query i and key j stands at j − i + longest − 1.
+#[cfg(feature = "train")]
 pub(super) fn expand(
     table: &[f32],
     heads: usize,
@@ -49,6 +50,7 @@ pub(super) fn expand(
 }
 
 /// Adds gradients by distance to those of the buckets.
+#[cfg(feature = "train")]
 pub(super) fn collapse(
     spread: &[f32],
     heads: usize,

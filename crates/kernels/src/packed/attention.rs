@@ -66,6 +66,11 @@ pub struct Bias<'a> {
 }
 
 impl<'a> Bias<'a> {
+    /// That of a query and a key.
+    pub fn at(&self, head: usize, query: usize, key: usize) -> f32 {
+        self.numbers[head * (2 * self.reach - 1) + self.reach - 1 + key - query]
+    }
+
     /// Those of one query and all keys.
     pub(super) fn row(&self, head: usize, position: usize, count: usize) -> &'a [f32] {
         let first = head * (2 * self.reach - 1) + self.reach - 1 - position;

@@ -1,4 +1,4 @@
-//! Weights in 8 bits.
+//! Int8 weights.
 //!
 //! Row j of W becomes whole numbers q within ±63 and a [`Scale`]: Wⱼ ≈ sⱼ·q. Seven bits rather than eight, so that
 //! sums of two products fit into 16 bits on processors without VNNI: then all processors compute the same integers. Inputs are u8 with a
@@ -31,7 +31,7 @@ const GROUP: usize = 4 * PANEL;
 /// Most tiles that ask for the weights of the next panel.
 const TILES: usize = 10;
 
-/// A packed matrix of 8-bit numbers.
+/// A packed matrix of int8 numbers.
 #[derive(Debug)]
 pub struct Byte {
     found: Found,

@@ -1,42 +1,21 @@
 //! What the processor can multiply and add at most, everything in its registers: what products are compared with.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use super::PANEL;
 use super::isa::{Found, Isa};
 use super::tile::{self, Bytes, Next, Shape, Singles};
 
-/// Rounds of a measurement; the fastest counts.
-const ROUNDS: usize = 8;
-/// What a round lasts, about.
-const ROUND: Duration = Duration::from_millis(20);
-/// Steps between looks at the clock.
+/// Steps of a run: long enough to hide the look at a clock.
 #[cfg(target_arch = "x86_64")]
 const STEPS: usize = 4096;
 
-/// Multiply-adds per second of so many threads, in single precision or 8 bits.
-pub fn multiply_adds(isa: Isa, bytes: bool, threads: usize) -> f64 {
-    let found = Found::new(isa);
-    let round = || {
-        let mut count = 0.0;
-        let start = Instant::now();
-        while start.elapsed() < ROUND {
-            count += run(found, bytes);
-        }
-        count / start.elapsed().as_secs_f64()
-    };
-    let together = |_| {
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(round)).collect();
-            // A thread that panicked multiplied nothing.
-            round() + others.into_iter().map(|t| t.join().unwrap_or(0.0)).sum::<f64>()
-        })
-    };
-    (0..ROUNDS).map(together).fold(0.0, f64::max)
+/// Multiplies and adds for some microseconds, as fast as the processor can, in single precision or int8; gives the number of
+/// multiply-adds, for whoever holds a clock.
+pub fn multiply_adds(isa: Isa, bytes: bool) -> f64 {
+    run(Found::new(isa), bytes)
 }
 
-/// Runs for a while; how many multiply-adds that were.
 fn run(found: Found, bytes: bool) -> f64 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the instructions were found.

@@ -5,7 +5,7 @@
 //! | [`isa`] | which instructions the processor has |
 //! | [`threads`] | spreads the pieces of an operation over cores |
 //! | [`single`] | f32 weights in panels of 16 columns |
-//! | [`byte`](mod@byte) | the same in 8 bits, with [quantised](quantise) inputs |
+//! | [`byte`](mod@byte) | the same in int8, with [quantised](quantise) inputs |
 //! | [`screened`] | f32 weights with a coarse twin, to be searched |
 //! | [`product`] | x·Wᵀ onto a matrix, split by columns |
 //! | [`attention`] | softmax(QKᵀ + B)·V over ragged batches |
@@ -18,7 +18,7 @@
 //! **Batch invariance.** Each number of a product is one chain of fused multiply-adds over k, from the first
 //! to the last, whatever the number of rows beside it: so results do not depend, to the bit, on the size of a batch, its
 //! order, or the number of threads. In f32 the instruction sets agree to the bit too, because each of them
-//! runs the same chain (sixteen of them where an output layer is [searched](best::screen)); a processor without fused multiply-add computes it in software, slowly. In 8 bits sums are integers, and
+//! runs the same chain (sixteen of them where an output layer is [searched](best::screen)); a processor without fused multiply-add computes it in software, slowly. In int8 sums are integers, and
 //! what surrounds them are the same floating-point operations everywhere.
 //!
 //! Nothing here allocates once its buffers have grown.

@@ -16,7 +16,7 @@ use super::{PANEL, grow};
 pub enum Packed {
     /// Of f32.
     Single(Single),
-    /// Of 8-bit numbers.
+    /// Of int8 numbers.
     Byte(Byte),
     /// Of f32, to be searched for its best outputs.
     Screened(Screened),
@@ -104,7 +104,7 @@ impl Packed {
         }
     }
 
-    /// The twin in 8 bits that it is searched by; itself, if it has none.
+    /// The twin in int8 that it is searched by; itself, if it has none.
     pub fn coarse(&self) -> &Self {
         match self {
             Self::Screened(matrix) => matrix.coarse(),

@@ -1,4 +1,4 @@
-//! Inputs in 8 bits, each row with its own scale and zero point.
+//! Int8 inputs, each row with its own scale and zero point.
 //!
 //! ```text
 //! s = (max − min)/255,  zero = round(−min/s),  u = round(x/s) + zero,  x ≈ s·(u − zero)

@@ -1,4 +1,4 @@
-//! f32 weights with a coarse twin in 8 bits, to be searched: see [`best::screen`](super::best::screen).
+//! f32 weights with a coarse twin in int8, to be searched: see [`best::screen`](super::best::screen).
 //!
 //! The best outputs of a large layer are found by looking at all of them coarsely and at a few exactly. Reading and multiplying
 //! bytes costs a quarter to a half of f32. With ŵ and x̂ the quantised twins of a row of W and of an input, the error is
@@ -56,7 +56,7 @@ struct Panel {
 
 /// ‖x‖ and λ(x), times what logits are multiplied by.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Doubt {
+pub(super) struct ErrorBound {
     size: f32,
     lost: f32,
 }
@@ -145,21 +145,32 @@ impl Screened {
     }
 
     /// [Prepares](Packed::prepare) x for the coarse twin and says what is not known of the logits of each row.
-    pub(super) fn doubt(&self, tools: &mut Tools, x: &[f32], scale: f32, doubts: &mut [Doubt]) {
+    pub(super) fn error_bound(
+        &self,
+        tools: &mut Tools,
+        x: &[f32],
+        scale: f32,
+        error_bounds: &mut [ErrorBound],
+    ) {
         self.coarse.prepare(tools, x);
-        for ((row, x), doubt) in x.chunks_exact(self.inputs).enumerate().zip(doubts) {
+        for ((row, x), error_bound) in x.chunks_exact(self.inputs).enumerate().zip(error_bounds) {
             let size = product(x, x).sqrt();
-            *doubt = Doubt { size: scale * size, lost: scale * tools.lost(row, x) };
+            *error_bound = ErrorBound { size: scale * size, lost: scale * tools.lost(row, x) };
         }
     }
 
     /// δ of the panels from one on; gives the largest.
     #[inline]
-    pub(super) fn doubts(&self, first: usize, row: Doubt, doubts: &mut [f32]) -> f32 {
+    pub(super) fn error_bounds(
+        &self,
+        first: usize,
+        row: ErrorBound,
+        error_bounds: &mut [f32],
+    ) -> f32 {
         let mut worst = 0.0;
-        for (doubt, panel) in doubts.iter_mut().zip(&self.panels[first..]) {
-            *doubt = row.size * panel.lost + row.lost * panel.size;
-            worst = wider(worst, *doubt);
+        for (error_bound, panel) in error_bounds.iter_mut().zip(&self.panels[first..]) {
+            *error_bound = row.size * panel.lost + row.lost * panel.size;
+            worst = wider(worst, *error_bound);
         }
         worst
     }

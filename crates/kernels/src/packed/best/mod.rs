@@ -11,7 +11,7 @@
 //! As soon as a block has as many logits as are asked for, whatever is below all of them cannot be among the answers:
 //! other blocks skip it. Which blocks come first may depend on threads; the answers do not.
 //!
-//! [Screened](super::screened) layers are searched in 8 bits first: [`screen`] says what that leaves exact.
+//! [Screened](super::screened) layers are searched in int8 first: [`screen`] says what that leaves exact.
 
 mod floors;
 mod scored;
@@ -502,8 +502,8 @@ mod tests {
     }
 
     #[test]
-    fn rows_with_outliers_are_doubted() {
-        // Without its first number the best row would be all zeros in 8 bits.
+    fn rows_with_outliers_have_wide_bounds() {
+        // Without its first number the best row would be all zeros in int8.
         let x: Vec<f32> =
             (0..512).map(|i| if i == 0 { 0.0 } else { (i % 3) as f32 - 1.01 }).collect();
         let mut best: Vec<f32> = x.iter().map(|x| 0.07 * x).collect();

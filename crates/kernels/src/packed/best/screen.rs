@@ -1,4 +1,4 @@
-//! The best outputs of a [`Screened`] layer: all columns in 8 bits, the few that may win in f32.
+//! The best outputs of a [`Screened`] layer: all columns in int8, the few that may win in f32.
 //!
 //! A logit z of f32 lies within δ of its coarse twin ẑ ([`screened`](super::super::screened) says when). So with τ the `depth`-th largest ẑ − δ, whatever has
 //! ẑ + δ < τ is not among the best: all others, the *contenders*, are computed in f32, and the best of them are the best of all. Tokens and
@@ -17,7 +17,7 @@ use padir_base::denoise::Candidate;
 
 use super::super::ahead::Ahead;
 use super::super::product::Tools;
-use super::super::screened::{Doubt, Screened};
+use super::super::screened::{ErrorBound, Screened};
 use super::super::{PANEL, grow};
 use super::floors::Floors;
 use super::scored::{NOBODY, Scored, insert, pick};
@@ -38,7 +38,7 @@ struct Hit {
 #[derive(Debug, Default)]
 pub(super) struct Screen {
     /// Of each row.
-    doubts: Vec<Doubt>,
+    error_bounds: Vec<ErrorBound>,
     /// What each worker found.
     found: Vec<Mutex<Vec<Hit>>>,
     /// The same, row after row.
@@ -66,12 +66,12 @@ impl Screen {
         self.look(tools, head, (partials, floors), layer, x, depth);
         self.sort(rows, head.outputs());
         let partials = &partials[..head.outputs().div_ceil(BLOCK) * rows];
-        let Self { doubts, found, hits, ends } = &*self;
+        let Self { error_bounds, found, hits, ends } = &*self;
         tools.threads.chunks(answers, GROUP * depth, &|group, answers, worker| {
             let mut contenders = open(&found[worker]);
             for (row, answers) in (group * GROUP..).zip(answers.chunks_exact_mut(depth)) {
                 let start = if row == 0 { 0 } else { ends[row - 1] };
-                contend(&mut contenders, &hits[start..ends[row]], head, doubts[row], depth);
+                contend(&mut contenders, &hits[start..ends[row]], head, error_bounds[row], depth);
                 let (most, sum) = total(partials, rows, row);
                 let x = &x[row * k..][..k];
                 let mut best = [NOBODY; SHALLOW];
@@ -107,9 +107,9 @@ impl Screen {
     ) {
         let rows = x.len() / head.inputs();
         floors.reset(rows);
-        head.doubt(tools, x, layer.scale, grow(&mut self.doubts, rows));
+        head.error_bound(tools, x, layer.scale, grow(&mut self.error_bounds, rows));
         self.found.resize_with(tools.threads.count().max(self.found.len()), Mutex::default);
-        let Self { doubts, found, .. } = &*self;
+        let Self { error_bounds, found, .. } = &*self;
         for list in found {
             let mut list = open(list);
             list.clear();
@@ -118,15 +118,16 @@ impl Screen {
         let coarse = OutputLayer { weight: head.coarse(), ..layer };
         visit(partials, tools, coarse, x, |seen| {
             let panel = seen.first as usize / PANEL;
-            let mut doubt = [0.0; PANELS];
+            let mut error_bound = [0.0; PANELS];
             let panels = seen.logits.len().div_ceil(PANEL);
-            let worst = head.doubts(panel, doubts[seen.row], &mut doubt[..panels]);
+            let worst =
+                head.error_bounds(panel, error_bounds[seen.row], &mut error_bound[..panels]);
             if !may_reach(seen.most + worst, floors.at(seen.row)) {
                 return;
             }
             raise(floors, &seen, worst, depth);
             let floor = floors.at(seen.row);
-            gather(&mut open(&found[seen.worker]), &seen, &doubt, floor);
+            gather(&mut open(&found[seen.worker]), &seen, &error_bound, floor);
         });
     }
 
@@ -187,16 +188,16 @@ fn raise(floors: &Floors, seen: &Seen<'_>, worst: f32, depth: usize) {
 }
 
 /// Adds what may exceed the floor.
-fn gather(list: &mut Vec<Hit>, seen: &Seen<'_>, doubt: &[f32; PANELS], floor: f32) {
+fn gather(list: &mut Vec<Hit>, seen: &Seen<'_>, error_bound: &[f32; PANELS], floor: f32) {
     let row = seen.row as u32;
-    let panels = seen.logits.chunks(PANEL).zip((seen.first..).step_by(PANEL)).zip(doubt);
-    for ((logits, first), doubt) in panels {
-        if beaten(logits, *doubt, floor) {
+    let panels = seen.logits.chunks(PANEL).zip((seen.first..).step_by(PANEL)).zip(error_bound);
+    for ((logits, first), error_bound) in panels {
+        if beaten(logits, *error_bound, floor) {
             continue;
         }
         for (&logit, column) in logits.iter().zip(first..) {
             // Added up as contenders are, so that what rounds in their favour there is not lost here.
-            if may_reach(logit + doubt, floor) {
+            if may_reach(logit + error_bound, floor) {
                 list.push(Hit { row, scored: Scored { logit, column } });
             }
         }
@@ -205,10 +206,10 @@ fn gather(list: &mut Vec<Hit>, seen: &Seen<'_>, doubt: &[f32; PANELS], floor: f3
 
 vectorised! {
     /// Whether all stay below the floor.
-    fn beaten(logits: &[f32], doubt: f32, floor: f32) -> bool {
+    fn beaten(logits: &[f32], error_bound: f32, floor: f32) -> bool {
         let mut all = true;
         for &z in logits {
-            all &= z + doubt < floor;
+            all &= z + error_bound < floor;
         }
         all
     }
@@ -221,19 +222,25 @@ fn may_reach(number: f32, bar: f32) -> bool {
 }
 
 /// The contenders among the hits of a row, by column: as many for any number of threads.
-fn contend(list: &mut Vec<Hit>, hits: &[Hit], head: &Screened, doubt: Doubt, depth: usize) {
-    let doubt_of = |hit: &Hit| {
+fn contend(
+    list: &mut Vec<Hit>,
+    hits: &[Hit],
+    head: &Screened,
+    error_bound: ErrorBound,
+    depth: usize,
+) {
+    let bound_of = |hit: &Hit| {
         let mut one = [0.0];
-        head.doubts(hit.scored.column as usize / PANEL, doubt, &mut one)
+        head.error_bounds(hit.scored.column as usize / PANEL, error_bound, &mut one)
     };
     let mut lowest = [NOBODY; SHALLOW];
     let mut len = 0;
     for hit in hits {
-        let logit = hit.scored.logit - doubt_of(hit);
+        let logit = hit.scored.logit - bound_of(hit);
         insert(&mut lowest[..depth], &mut len, Scored { logit, column: hit.scored.column });
     }
     let bar = if len == depth { lowest[depth - 1].logit } else { f32::NEG_INFINITY };
     list.clear();
-    list.extend(hits.iter().filter(|hit| may_reach(hit.scored.logit + doubt_of(hit), bar)));
+    list.extend(hits.iter().filter(|hit| may_reach(hit.scored.logit + bound_of(hit), bar)));
     list.sort_unstable_by_key(|hit| hit.scored.column);
 }
