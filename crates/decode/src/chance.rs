@@ -1,7 +1,7 @@
 //! Where decisions come from.
 
 use padir_base::denoise::Candidate;
-use padir_base::mask::{LawError, Mask, MaskLaw, Scene};
+use padir_base::mask::{LawError, Mask, MaskContext, MaskLaw};
 use padir_base::random::{Purpose, Seed, Stream};
 use thiserror::Error;
 
@@ -27,8 +27,13 @@ pub trait Chance {
     /// Draws the hidden positions of a row.
     ///
     /// # Errors
-    /// If the law makes no sense for the scene.
-    fn mask(&mut self, row: usize, law: &MaskLaw, scene: &Scene<'_>) -> Result<Mask, ChanceError>;
+    /// If the law makes no sense for the context.
+    fn mask(
+        &mut self,
+        row: usize,
+        law: &MaskLaw,
+        mask_context: &MaskContext<'_>,
+    ) -> Result<Mask, ChanceError>;
 
     /// Draws one of the candidates with probability proportional to e^(log-probability).
     ///
@@ -79,8 +84,13 @@ impl Streams {
 }
 
 impl Chance for Streams {
-    fn mask(&mut self, row: usize, law: &MaskLaw, scene: &Scene<'_>) -> Result<Mask, ChanceError> {
-        Ok(law.sample(scene, &mut self.blocks[row])?)
+    fn mask(
+        &mut self,
+        row: usize,
+        law: &MaskLaw,
+        mask_context: &MaskContext<'_>,
+    ) -> Result<Mask, ChanceError> {
+        Ok(law.sample(mask_context, &mut self.blocks[row])?)
     }
 
     fn candidate(&mut self, row: usize, candidates: &[Candidate]) -> Result<usize, ChanceError> {
@@ -96,8 +106,13 @@ impl Chance for Streams {
 }
 
 impl<C: Chance + ?Sized> Chance for &mut C {
-    fn mask(&mut self, row: usize, law: &MaskLaw, scene: &Scene<'_>) -> Result<Mask, ChanceError> {
-        (**self).mask(row, law, scene)
+    fn mask(
+        &mut self,
+        row: usize,
+        law: &MaskLaw,
+        mask_context: &MaskContext<'_>,
+    ) -> Result<Mask, ChanceError> {
+        (**self).mask(row, law, mask_context)
     }
 
     fn candidate(&mut self, row: usize, candidates: &[Candidate]) -> Result<usize, ChanceError> {

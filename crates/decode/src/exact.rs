@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use padir_base::denoise::Candidate;
-use padir_base::mask::{Mask, MaskLaw, Scene};
+use padir_base::mask::{Mask, MaskContext, MaskLaw};
 
 use crate::chance::{Chance, ChanceError};
 
@@ -95,8 +95,13 @@ impl Replay {
 }
 
 impl Chance for Replay {
-    fn mask(&mut self, _: usize, law: &MaskLaw, scene: &Scene<'_>) -> Result<Mask, ChanceError> {
-        let sets: Vec<(Mask, f64)> = law.enumerate(scene)?.collect();
+    fn mask(
+        &mut self,
+        _: usize,
+        law: &MaskLaw,
+        mask_context: &MaskContext<'_>,
+    ) -> Result<Mask, ChanceError> {
+        let sets: Vec<(Mask, f64)> = law.enumerate(mask_context)?.collect();
         let taken = self.decide(|| sets.iter().map(|&(_, p)| p).collect())?;
         Ok(sets[taken].0.clone())
     }

@@ -9,7 +9,7 @@
 //! probability p(K | y), else K is filled anew.
 
 use padir_base::denoise::{Answers, Denoiser};
-use padir_base::mask::{Mask, MaskLaw, Scene};
+use padir_base::mask::{Mask, MaskContext, MaskLaw};
 
 use crate::batch::Batch;
 use crate::chance::Chance;
@@ -67,8 +67,8 @@ impl<'a, D: Denoiser, C: Chance> Gibbs<'a, D, C> {
     fn draw_masks(&mut self) -> Result<Vec<Mask>, DecodeError<D::Error>> {
         let mut masks = Vec::with_capacity(self.batch.rows());
         for row in 0..self.batch.rows() {
-            let scene = Scene::of_tokens(self.batch.row(row)).at_step(self.number - 1);
-            masks.push(self.chance.mask(row, self.law, &scene)?);
+            let mask_context = MaskContext::of_tokens(self.batch.row(row)).at_step(self.number - 1);
+            masks.push(self.chance.mask(row, self.law, &mask_context)?);
         }
         Ok(masks)
     }
@@ -98,7 +98,7 @@ impl<'a, D: Denoiser, C: Chance> Gibbs<'a, D, C> {
             for &(_, position) in &next {
                 wanted[position] = true;
             }
-            let depth = self.denoiser.alphabet();
+            let depth = self.denoiser.vocabulary_size();
             let (batch, wanted) = (&self.batch, &wanted[..]);
             let asked = Asked { batch, hidden: &hidden, wanted, depth, low_precision: false };
             ask(self.denoiser, &asked, &mut self.answers)?;
@@ -119,8 +119,8 @@ impl<'a, D: Denoiser, C: Chance> Gibbs<'a, D, C> {
         if !self.law.is_adaptive() {
             return Ok(true);
         }
-        let scene = Scene::of_tokens(self.batch.row(row)).at_step(self.number - 1);
-        let again = self.law.enumerate(&scene)?.find(|(set, _)| set == mask);
+        let mask_context = MaskContext::of_tokens(self.batch.row(row)).at_step(self.number - 1);
+        let again = self.law.enumerate(&mask_context)?.find(|(set, _)| set == mask);
         let p = again.map_or(0.0, |(_, p)| p);
         // A certainty is no decision.
         Ok(p > 0.0 && (p >= 1.0 || self.chance.accept(row, p)?))

@@ -6,8 +6,8 @@
 //! Both are iterators of [`Step`]s: decoding yields data, and whoever wants to show or stop it
 //! consumes the iterator.
 //!
-//! Translators decode whole sentences: [`padir`] refines them in parallel, [`autoregression`] searches
-//! from left to right. Both return [`Hypothesis`] lists, best first, and tell an [`Observer`] what
+//! Translators decode whole sentences: [`padir`] refines them in parallel, [`autoregression`] decodes
+//! token by token. Both return [`Hypothesis`] lists, best first, and tell an [`Observer`] what
 //! every step does.
 //!
 //! Chance itself is a parameter ([`Chance`]): [`Streams`] for real runs, and [`exact_law`], which
@@ -23,7 +23,7 @@
 //! # struct Fair;
 //! # impl Denoiser for Fair {
 //! #     type Error = std::convert::Infallible;
-//! #     fn alphabet(&self) -> usize { 2 }
+//! #     fn vocabulary_size(&self) -> usize { 2 }
 //! #     fn denoise(&mut self, _: &Query<'_>, answers: &mut Answers) -> Result<(), Self::Error> {
 //! #         for (i, c) in answers.candidates_mut().iter_mut().enumerate() {
 //! #             *c = Candidate { token: TokenId(i as u32 % 2), log_prob: 0.5_f64.ln() };
@@ -42,8 +42,11 @@
 
 pub mod autoregression;
 mod batch;
+mod chain;
 mod chance;
+pub mod ctc;
 pub mod decoding;
+mod easy_first;
 mod event;
 mod exact;
 mod gibbs;
@@ -54,16 +57,20 @@ mod refine;
 mod sampling;
 mod settings;
 mod step;
+mod sundae;
 
 pub use batch::Batch;
+pub use chain::{GibbsChain, VisitOrder, gibbs_by, gibbs_each};
 pub use chance::{Chance, ChanceError, Streams};
 pub use decoding::{Abilities, Decoding, Method, Order};
+pub use easy_first::{EasyFirst, easy_first_each};
 pub use event::{Each, Event, Observer, Status};
 pub use exact::{ExactLaw, Replay, exact_law};
 pub use gibbs::Gibbs;
 pub use hypothesis::{Hypothesis, LengthCandidate, distinct, normalise, sort};
-pub use mask_predict::MaskPredict;
+pub use mask_predict::{MaskPredict, Repredict};
 pub use refine::{Input, Pick, Refinement, Refiner};
 pub use sampling::{COLD, Sampling};
 pub use settings::{MAX_HYPOTHESES, MAX_LENGTH, MAX_STEPS, SettingsError};
 pub use step::{DecodeError, Step};
+pub use sundae::{Sundae, SundaeMode};

@@ -2,11 +2,13 @@
 //!
 //! Start from masks; after step t of T mask the ⌊n(T − t)/T⌋ least probable tokens and predict only those again; other tokens
 //! keep their probabilities. Lengths are compared with α = 1, where the original divides by n; the end stays visible.
+//!
+//! SMART (2020) masks the same positions, but predicts all of them again.
 
 use padir_base::random::Seed;
 use serde::{Deserialize, Serialize};
 
-use crate::padir::{Initial, RemaskRule, Settings, StopRule};
+use crate::padir::{Initial, RemaskRule, Replacement, Settings, StopRule};
 use crate::refine::Input;
 use crate::settings::SettingsError;
 
@@ -16,6 +18,8 @@ use crate::settings::SettingsError;
 pub struct MaskPredict {
     /// Steps T. All of them are taken.
     pub steps: usize,
+    /// Which positions later steps predict.
+    pub repredict: Repredict,
     /// How many of the most probable lengths are tried.
     pub lengths: usize,
     /// Longest target, its end included.
@@ -28,10 +32,22 @@ pub struct MaskPredict {
     pub seed: Seed,
 }
 
+/// Which positions the steps after the first predict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repredict {
+    /// Those that are masked.
+    #[default]
+    Masked,
+    /// All (SMART).
+    All,
+}
+
 impl Default for MaskPredict {
     fn default() -> Self {
         Self {
             steps: 10,
+            repredict: Repredict::Masked,
             lengths: 5,
             max_length: 128,
             length_penalty: Some(1.0),
@@ -52,7 +68,12 @@ impl MaskPredict {
             candidates: self.candidates,
             seed: self.seed,
             initial: Initial::Mask,
-            input: Input::Hidden,
+            // What is not hidden but predicted must be masked by its token.
+            input: match self.repredict {
+                Repredict::Masked => Input::Hidden,
+                Repredict::All => Input::Visible,
+            },
+            replacement: Replacement::Initial,
             remask: RemaskRule::Linear,
             remask_stutter: false,
             stop: StopRule::Never,

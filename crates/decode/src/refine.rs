@@ -5,7 +5,7 @@
 //! from it (mask-predict).
 
 use padir_base::denoise::{Answers, Candidate, Denoiser};
-use padir_base::mask::{Mask, MaskLaw, Scene};
+use padir_base::mask::{Mask, MaskContext, MaskLaw};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
@@ -95,7 +95,7 @@ impl<'a, D: Denoiser, C: Chance> Refiner<'a, D, C> {
         };
         let depth = match self.how.pick {
             Pick::ArgMax => 1,
-            Pick::Sample { .. } => self.denoiser.alphabet(),
+            Pick::Sample { .. } => self.denoiser.vocabulary_size(),
         };
         let (batch, hidden, wanted) = (&self.batch, &hidden[..], &wanted[..]);
         let asked = Asked { batch, hidden, wanted, depth, low_precision: false };
@@ -119,11 +119,12 @@ impl<'a, D: Denoiser, C: Chance> Refiner<'a, D, C> {
     fn draw_masks(&mut self) -> Result<Vec<Mask>, DecodeError<D::Error>> {
         let mut masks = Vec::with_capacity(self.batch.rows());
         for row in 0..self.batch.rows() {
-            let mut scene = Scene::of_tokens(self.batch.row(row)).at_step(self.number - 1);
+            let mut mask_context =
+                MaskContext::of_tokens(self.batch.row(row)).at_step(self.number - 1);
             if self.number > 1 {
-                scene = scene.with_confidence(&self.log_probs[self.batch.range(row)]);
+                mask_context = mask_context.with_confidence(&self.log_probs[self.batch.range(row)]);
             }
-            masks.push(self.chance.mask(row, &self.how.law, &scene)?);
+            masks.push(self.chance.mask(row, &self.how.law, &mask_context)?);
         }
         Ok(masks)
     }

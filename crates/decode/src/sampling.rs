@@ -58,13 +58,13 @@ impl Sampling {
     }
 
     /// How many candidates are needed if as many as `never` of them may be forbidden.
-    pub(crate) fn depth(&self, alphabet: usize, never: usize) -> usize {
+    pub(crate) fn depth(&self, vocabulary_size: usize, never: usize) -> usize {
         match self.top_k {
             _ if self.is_cold() => 1 + never,
             Some(k) => k.saturating_add(never),
-            None => alphabet,
+            None => vocabulary_size,
         }
-        .min(alphabet)
+        .min(vocabulary_size)
     }
 }
 

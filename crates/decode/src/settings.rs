@@ -1,6 +1,6 @@
 //! What settings of decoders have in common: how they can be wrong.
 
-use padir_base::TokenId;
+use padir_base::{ParallelTraining, TokenId};
 use thiserror::Error;
 
 use crate::decoding::{Method, Order};
@@ -77,6 +77,23 @@ pub enum SettingsError {
         /// The kind of model there is.
         found: Order,
     },
+    /// A method for models that were trained otherwise.
+    #[error(
+        "{method} does not fit a model that was trained with the objective \"{training}\"; {}",
+        Method::fitting(*.training)
+    )]
+    Training {
+        /// The method.
+        method: Method,
+        /// What the model was trained for.
+        training: ParallelTraining,
+    },
+    /// Several steps of a model that was trained for one.
+    #[error("`steps` is {steps}; a model that was trained with the objective \"nat\" takes one")]
+    OnePass {
+        /// How many were asked for.
+        steps: usize,
+    },
     /// A target longer than the model has positions for.
     #[error("`max_length` is {value}; the model has {longest} positions")]
     TooLong {
@@ -128,7 +145,10 @@ impl SettingsError {
             Self::NoConfidenceHead => Some("remask"),
             Self::HiddenAndWanted => Some("wanted"),
             Self::HiddenAndLowPrecision => Some("low_precision_steps"),
-            Self::Order { .. } | Self::UnknownMethod { .. } => Some("method"),
+            Self::Order { .. } | Self::Training { .. } | Self::UnknownMethod { .. } => {
+                Some("method")
+            }
+            Self::OnePass { .. } => Some("steps"),
             Self::TooLong { .. } => Some("max_length"),
             Self::NotAnAssignment(_) => None,
         }

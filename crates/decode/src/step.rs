@@ -30,9 +30,9 @@ pub enum DecodeError<E: std::error::Error + 'static> {
     /// The denoiser failed.
     #[error(transparent)]
     Denoiser(E),
-    /// The continuer failed.
+    /// The causal model failed.
     #[error(transparent)]
-    Continuer(E),
+    CausalModel(E),
     /// The settings contradict themselves, or do not fit what is to be decoded.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -48,8 +48,8 @@ pub enum DecodeError<E: std::error::Error + 'static> {
     /// The denoiser left a wanted position without an answer.
     #[error("the denoiser did not answer position {0}")]
     NoAnswer(usize),
-    /// The continuer answered with another number of candidates than it was asked for.
-    #[error("the continuer answered {found} candidates for {rows} rows of {depth}")]
+    /// The causal model answered with another number of candidates than it was asked for.
+    #[error("the causal model answered {found} candidates for {rows} rows of {depth}")]
     Answers {
         /// How many it answered.
         found: usize,
@@ -86,7 +86,7 @@ pub(crate) fn ask<D: Denoiser>(
 ) -> Result<(), DecodeError<D::Error>> {
     let Asked { batch, hidden, wanted, depth, low_precision } = *asked;
     let query = Query::new(batch.tokens(), batch.ends(), batch.contexts(), hidden, wanted)?
-        .as_draft(low_precision);
-    answers.prepare(&query, depth.min(denoiser.alphabet()));
+        .at_low_precision(low_precision);
+    answers.prepare(&query, depth.min(denoiser.vocabulary_size()));
     denoiser.denoise(&query, answers).map_err(DecodeError::Denoiser)
 }

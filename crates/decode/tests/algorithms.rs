@@ -17,7 +17,7 @@ struct Counting {
 impl Denoiser for Counting {
     type Error = Infallible;
 
-    fn alphabet(&self) -> usize {
+    fn vocabulary_size(&self) -> usize {
         5
     }
 

@@ -29,11 +29,11 @@ impl Restricted {
 impl Denoiser for Restricted {
     type Error = std::convert::Infallible;
 
-    fn alphabet(&self) -> usize {
-        self.table.alphabet
+    fn vocabulary_size(&self) -> usize {
+        self.table.vocabulary_size
     }
 
-    fn restrict(
+    fn set_candidates(
         &mut self,
         context: usize,
         tokens: Option<&[TokenId]>,
@@ -50,7 +50,7 @@ impl Denoiser for Restricted {
 
     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), Self::Error> {
         let mut all = Answers::default();
-        all.prepare(query, self.table.alphabet);
+        all.prepare(query, self.table.vocabulary_size);
         self.table.denoise(query, &mut all)?;
         self.table.calls.last_mut().unwrap().depth = answers.depth();
         for row in (0..query.rows()).map(|r| query.row(r)) {

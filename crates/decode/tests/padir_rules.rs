@@ -509,27 +509,27 @@ fn the_paper_is_a_procedure_not_a_mood() {
 struct Listening<D> {
     model: D,
     able: bool,
-    drafts: Vec<bool>,
+    low_precision: Vec<bool>,
 }
 
 impl<D: Denoiser> Denoiser for Listening<D> {
     type Error = D::Error;
 
-    fn alphabet(&self) -> usize {
-        self.model.alphabet()
+    fn vocabulary_size(&self) -> usize {
+        self.model.vocabulary_size()
     }
 
-    fn drafts(&self) -> bool {
+    fn has_low_precision(&self) -> bool {
         self.able
     }
 
     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), D::Error> {
-        self.drafts.push(query.is_draft());
+        self.low_precision.push(query.is_low_precision());
         self.model.denoise(query, answers)
     }
 }
 
-/// The sentence never changes after the first step, and is certain; yet nothing ends with a draft, and the last step is none.
+/// The sentence never changes after the first step, and is certain; yet nothing ends with a low-precision answer, and the last step is none.
 #[test]
 fn drafts_come_first_and_end_nothing() {
     let default = Settings::default;
@@ -555,16 +555,16 @@ fn drafts_come_first_and_end_nothing() {
         let settings = Settings { low_precision_steps, steps, ..settings };
         let flags = |able| {
             let model = Scripted::new(says(&[5, 8, 6, 1], 0.9));
-            let mut model = Listening { model, able, drafts: Vec::new() };
+            let mut model = Listening { model, able, low_precision: Vec::new() };
             refine(&mut model, &settings, &symbols, &[sentence(&[4])], &mut Vec::new()).unwrap();
-            model.drafts
+            model.low_precision
         };
         assert_eq!(flags(true), expected, "{name}");
-        // Whoever makes no drafts is not asked again for them.
+        // A denoiser without low precision is not asked again.
         let plain = Settings { low_precision_steps: 0, ..settings.clone() };
         let mut model = Scripted::new(says(&[5, 8, 6, 1], 0.9));
         refine(&mut model, &plain, &symbols, &[sentence(&[4])], &mut Vec::new()).unwrap();
-        assert!(flags(false).iter().all(|draft| !draft), "{name}");
+        assert!(flags(false).iter().all(|low_precision| !low_precision), "{name}");
         assert_eq!(flags(false).len(), model.calls.len(), "{name}");
     }
 }
@@ -584,11 +584,11 @@ struct Doubting;
 impl Denoiser for Doubting {
     type Error = std::convert::Infallible;
 
-    fn alphabet(&self) -> usize {
+    fn vocabulary_size(&self) -> usize {
         100
     }
 
-    fn approves(&self) -> bool {
+    fn has_confidence_head(&self) -> bool {
         true
     }
 
@@ -601,7 +601,7 @@ impl Denoiser for Doubting {
                 answers.at_mut(row.start + i).unwrap()[0].log_prob = -0.1;
             }
             let doubt = if begun { 0.9_f64 } else { 0.4 };
-            answers.approvals_mut().copy_from_slice(&[0.9_f64.ln(), doubt.ln(), 0.99_f64.ln()]);
+            answers.confidences_mut().copy_from_slice(&[0.9_f64.ln(), doubt.ln(), 0.99_f64.ln()]);
         }
         Ok(())
     }

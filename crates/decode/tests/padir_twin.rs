@@ -54,7 +54,7 @@ fn twin(table: &Table, settings: &Settings, context: usize, initial: &[u32]) -> 
         let mut sorted = confidence.clone();
         sorted.sort_by(f64::total_cmp);
         let doubted = |i: usize| match settings.remask {
-            RemaskRule::Confidence { below } => table.approval(context, &seen, i) < below,
+            RemaskRule::Confidence { below } => table.confidence(context, &seen, i) < below,
             _ => false,
         };
         let low = |i: usize| k > 0 && confidence[i] <= sorted[k - 1] || doubted(i);

@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::Candidate;
 use padir_base::random::Seed;
 use serde::{Deserialize, Serialize};
@@ -76,9 +76,9 @@ impl Beam {
 
     /// Enough candidates of a row: as many ends as can be, as many that go on, and those that other
     /// groups may have made too expensive.
-    fn depth(&self, alphabet: usize, never: usize) -> usize {
+    fn depth(&self, vocabulary_size: usize, never: usize) -> usize {
         let taken = if self.groups > 1 { self.num_beams } else { 0 };
-        (2 * self.width() + taken).saturating_add(never).min(alphabet)
+        (2 * self.width() + taken).saturating_add(never).min(vocabulary_size)
     }
 }
 
@@ -86,15 +86,15 @@ impl Beam {
 /// nothing that may be chosen is possible, or if it was cancelled.
 ///
 /// # Errors
-/// If the settings make no sense, the continuer fails or its probabilities are not numbers.
-pub fn beam<K: Continuer, O: Observer>(
-    continuer: &mut K,
+/// If the settings make no sense, the causal model fails or its probabilities are not numbers.
+pub fn beam<K: CausalModel, O: Observer>(
+    causal_model: &mut K,
     how: &Beam,
     symbols: &Symbols,
     sources: &[Source],
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
-    beam_each(continuer, &vec![how; sources.len()], symbols, sources, observer)
+    beam_each(causal_model, &vec![how; sources.len()], symbols, sources, observer)
 }
 
 /// [`beam`] with settings for each sentence. Sentences with beams of one width are searched together.
@@ -104,8 +104,8 @@ pub fn beam<K: Continuer, O: Observer>(
 ///
 /// # Panics
 /// If there are not as many settings as sentences.
-pub fn beam_each<K: Continuer, O: Observer>(
-    continuer: &mut K,
+pub fn beam_each<K: CausalModel, O: Observer>(
+    causal_model: &mut K,
     hows: &[&Beam],
     symbols: &Symbols,
     sources: &[Source],
@@ -113,15 +113,15 @@ pub fn beam_each<K: Continuer, O: Observer>(
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
     assert_eq!(hows.len(), sources.len(), "every sentence has settings");
     hows.iter().try_for_each(|how| how.check())?;
-    let (alphabet, never) = (continuer.alphabet(), symbols.never.len());
+    let (vocabulary_size, never) = (causal_model.vocabulary_size(), symbols.never.len());
     let mut lists = vec![Vec::new(); sources.len()];
     // Nothing is left to chance.
     let mut chance = Streams::new(Seed(0), 0);
-    for (depth, jobs) in by_depth(hows.iter().map(|how| how.depth(alphabet, never))) {
+    for (depth, jobs) in by_depth(hows.iter().map(|how| how.depth(vocabulary_size, never))) {
         let contexts: Vec<usize> = jobs.iter().map(|&job| sources[job].context).collect();
         let new = |&job: &usize| Beams::new(job, hows[job], symbols, &sources[job]);
         let mut searches: Vec<Beams<'_>> = jobs.iter().map(new).collect();
-        drive(continuer, &contexts, &mut searches, depth, &mut chance, observer)?;
+        drive(causal_model, &contexts, &mut searches, depth, &mut chance, observer)?;
         for (job, search) in jobs.into_iter().zip(searches) {
             lists[job] = search.finish();
         }
@@ -138,7 +138,7 @@ struct Beams<'a> {
     source: &'a Source,
     nodes: Vec<Node>,
     groups: Vec<Group>,
-    advances: Vec<Advance>,
+    advances: Vec<DecodeStep>,
     ended: Vec<Hypothesis>,
     length: usize,
 }
@@ -188,7 +188,7 @@ impl<'a> Beams<'a> {
             source,
             nodes: Vec::new(),
             groups: vec![group; how.groups],
-            advances: vec![Advance { parent: 0, token: symbols.start }; how.groups],
+            advances: vec![DecodeStep { parent: 0, token: symbols.start }; how.groups],
             ended: Vec::new(),
             length: 0,
         }
@@ -237,7 +237,7 @@ impl<'a> Beams<'a> {
             if !ends && !last && live.len() < width {
                 let Candidate { token, log_prob } = choice.next;
                 self.nodes.push(Node { before, token, log_prob });
-                self.advances.push(Advance { parent: first + choice.from, token });
+                self.advances.push(DecodeStep { parent: first + choice.from, token });
                 let node = Some(self.nodes.len() - 1);
                 live.push(Prefix { node, log_prob: choice.log_prob });
             }
@@ -340,7 +340,7 @@ impl Search for Beams<'_> {
         self.ended.clear();
     }
 
-    fn advances(&self) -> &[Advance] {
+    fn advances(&self) -> &[DecodeStep] {
         &self.advances
     }
 

@@ -1,8 +1,8 @@
-//! The loop: the live rows of all sentences are one question to the continuer.
+//! The loop: the live rows of all sentences are one question to the causal model.
 
 use std::collections::BTreeMap;
 
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::Candidate;
 
 use crate::chance::{Chance, ChanceError};
@@ -18,7 +18,7 @@ pub(super) trait Search {
     fn cancel(&mut self);
 
     /// How it goes on: parents are its own rows of the last call. None when it is done.
-    fn advances(&self) -> &[Advance];
+    fn advances(&self) -> &[DecodeStep];
 
     /// Takes what may follow each of the rows, `depth` candidates row after row.
     fn take<C: Chance, O: Observer>(
@@ -31,15 +31,15 @@ pub(super) trait Search {
 }
 
 /// Lets all searches come to their end.
-pub(super) fn drive<K: Continuer, S: Search, C: Chance, O: Observer>(
-    continuer: &mut K,
+pub(super) fn drive<K: CausalModel, S: Search, C: Chance, O: Observer>(
+    causal_model: &mut K,
     contexts: &[usize],
     searches: &mut [S],
     depth: usize,
     chance: &mut C,
     observer: &mut O,
 ) -> Result<(), DecodeError<K::Error>> {
-    continuer.begin(contexts).map_err(DecodeError::Continuer)?;
+    causal_model.begin(contexts).map_err(DecodeError::CausalModel)?;
     // Where the rows of each search begin in the last call.
     let mut firsts: Vec<usize> = (0..searches.len()).collect();
     let mut rows = Vec::new();
@@ -54,14 +54,14 @@ pub(super) fn drive<K: Continuer, S: Search, C: Chance, O: Observer>(
         for (search, first) in searches.iter().zip(&mut firsts) {
             let begin = rows.len();
             let own = search.advances().iter();
-            rows.extend(own.map(|row| Advance { parent: *first + row.parent, ..*row }));
+            rows.extend(own.map(|row| DecodeStep { parent: *first + row.parent, ..*row }));
             *first = begin;
         }
         if rows.is_empty() {
             return Ok(());
         }
         answers.clear();
-        continuer.advance(&rows, depth, &mut answers).map_err(DecodeError::Continuer)?;
+        causal_model.decode_step(&rows, depth, &mut answers).map_err(DecodeError::CausalModel)?;
         if answers.len() != rows.len() * depth {
             let (found, rows) = (answers.len(), rows.len());
             return Err(DecodeError::Answers { found, rows, depth });

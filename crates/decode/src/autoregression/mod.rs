@@ -1,6 +1,6 @@
-//! From left to right: greedy, beam search, sampling.
+//! Autoregressive decoding: greedy, beam search, sampling.
 //!
-//! All are written against a [`Continuer`](padir_base::continuation::Continuer), and all sentences go on together: a step is
+//! All are written against a [`CausalModel`](padir_base::causal::CausalModel), and all sentences go on together: a step is
 //! one call for the live hypotheses of all of them, and a sentence that is done leaves the batch. What becomes of a
 //! sentence does not depend on the others.
 //!
@@ -21,7 +21,7 @@ pub use sample::{Sample, greedy, sample, sample_by, sample_each};
 pub struct Source {
     /// Its number, which names it in the trace and chooses its randomness.
     pub number: u64,
-    /// What the continuer knows it by.
+    /// What the causal model knows it by.
     pub context: usize,
     /// The most tokens of a translation, its end included; see [`max_length`].
     pub max_length: usize,

@@ -1,9 +1,9 @@
-//! Sampling from left to right; greedy is sampling at temperature 0.
+//! Autoregressive sampling; greedy is sampling at temperature 0.
 //!
 //! Each sample draws from a stream of its own, named by the seed, the number of the sentence and its own number.
 
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::Candidate;
 use padir_base::random::Seed;
 use serde::{Deserialize, Serialize};
@@ -69,28 +69,28 @@ impl Sample {
 /// The most probable token, step by step.
 ///
 /// # Errors
-/// If the continuer fails.
-pub fn greedy<K: Continuer, O: Observer>(
-    continuer: &mut K,
+/// If the causal model fails.
+pub fn greedy<K: CausalModel, O: Observer>(
+    causal_model: &mut K,
     symbols: &Symbols,
     sources: &[Source],
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
-    sample(continuer, &Sample::greedy(), symbols, sources, observer)
+    sample(causal_model, &Sample::greedy(), symbols, sources, observer)
 }
 
 /// Draws translations of sentences: for each, its samples, best first, and none if it was cancelled.
 ///
 /// # Errors
-/// If the settings make no sense or the continuer fails.
-pub fn sample<K: Continuer, O: Observer>(
-    continuer: &mut K,
+/// If the settings make no sense or the causal model fails.
+pub fn sample<K: CausalModel, O: Observer>(
+    causal_model: &mut K,
     how: &Sample,
     symbols: &Symbols,
     sources: &[Source],
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
-    sample_each(continuer, &vec![how; sources.len()], symbols, sources, observer)
+    sample_each(causal_model, &vec![how; sources.len()], symbols, sources, observer)
 }
 
 /// [`sample`] with settings for each sentence.
@@ -100,8 +100,8 @@ pub fn sample<K: Continuer, O: Observer>(
 ///
 /// # Panics
 /// If there are not as many settings as sentences.
-pub fn sample_each<K: Continuer, O: Observer>(
-    continuer: &mut K,
+pub fn sample_each<K: CausalModel, O: Observer>(
+    causal_model: &mut K,
     hows: &[&Sample],
     symbols: &Symbols,
     sources: &[Source],
@@ -113,26 +113,26 @@ pub fn sample_each<K: Continuer, O: Observer>(
         samples.map(move |sample| (how.seed, sentence | sample))
     });
     let mut chance = Streams::keyed(streams);
-    draw(continuer, hows, symbols, sources, &mut chance, observer)
+    draw(causal_model, hows, symbols, sources, &mut chance, observer)
 }
 
 /// [`sample`] with decisions from elsewhere: row r of `chance` is sample r, counted over all sentences.
 ///
 /// # Errors
-/// If the settings make no sense, the continuer fails or a decision cannot be made.
-pub fn sample_by<K: Continuer, C: Chance, O: Observer>(
-    continuer: &mut K,
+/// If the settings make no sense, the causal model fails or a decision cannot be made.
+pub fn sample_by<K: CausalModel, C: Chance, O: Observer>(
+    causal_model: &mut K,
     how: &Sample,
     symbols: &Symbols,
     sources: &[Source],
     chance: &mut C,
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
-    draw(continuer, &vec![how; sources.len()], symbols, sources, chance, observer)
+    draw(causal_model, &vec![how; sources.len()], symbols, sources, chance, observer)
 }
 
-fn draw<K: Continuer, C: Chance, O: Observer>(
-    continuer: &mut K,
+fn draw<K: CausalModel, C: Chance, O: Observer>(
+    causal_model: &mut K,
     hows: &[&Sample],
     symbols: &Symbols,
     sources: &[Source],
@@ -141,7 +141,7 @@ fn draw<K: Continuer, C: Chance, O: Observer>(
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<K::Error>> {
     assert_eq!(hows.len(), sources.len(), "every sentence has settings");
     hows.iter().try_for_each(|how| how.check())?;
-    let (alphabet, never) = (continuer.alphabet(), symbols.never.len());
+    let (vocabulary_size, never) = (causal_model.vocabulary_size(), symbols.never.len());
     // Where the rows of each sentence begin.
     let firsts: Vec<usize> = hows
         .iter()
@@ -151,11 +151,12 @@ fn draw<K: Continuer, C: Chance, O: Observer>(
         })
         .collect();
     let mut lists = vec![Vec::new(); sources.len()];
-    for (depth, jobs) in by_depth(hows.iter().map(|how| how.sampling.depth(alphabet, never))) {
+    for (depth, jobs) in by_depth(hows.iter().map(|how| how.sampling.depth(vocabulary_size, never)))
+    {
         let contexts: Vec<usize> = jobs.iter().map(|&job| sources[job].context).collect();
         let new = |&job: &usize| Walk::new(job, hows[job], symbols, &sources[job], firsts[job]);
         let mut walks: Vec<Walk<'_>> = jobs.iter().map(new).collect();
-        drive(continuer, &contexts, &mut walks, depth, chance, observer)?;
+        drive(causal_model, &contexts, &mut walks, depth, chance, observer)?;
         for (job, walk) in jobs.into_iter().zip(walks) {
             lists[job] = walk.finish();
         }
@@ -175,7 +176,7 @@ struct Walk<'a> {
     paths: Vec<Path>,
     /// The numbers of the live paths, in the order of the rows.
     live: Vec<usize>,
-    advances: Vec<Advance>,
+    advances: Vec<DecodeStep>,
     length: usize,
     picker: Picker,
 }
@@ -198,7 +199,7 @@ impl<'a> Walk<'a> {
         source: &'a Source,
         first: usize,
     ) -> Self {
-        let start = Advance { parent: 0, token: symbols.start };
+        let start = DecodeStep { parent: 0, token: symbols.start };
         Self {
             job,
             how,
@@ -260,7 +261,7 @@ impl Search for Walk<'_> {
         self.paths.clear();
     }
 
-    fn advances(&self) -> &[Advance] {
+    fn advances(&self) -> &[DecodeStep] {
         &self.advances
     }
 
@@ -290,7 +291,7 @@ impl Search for Walk<'_> {
                 path.tokens.push(token);
                 path.log_probs.push(log_prob);
                 self.live.push(number);
-                self.advances.push(Advance { parent, token });
+                self.advances.push(DecodeStep { parent, token });
             }
             if observer.listens() {
                 let status = if ends { Status::Finished } else { Status::Live };

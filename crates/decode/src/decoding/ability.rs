@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use padir_base::ParallelTraining;
+
 use super::method::Method;
 use crate::padir::Initial;
 
@@ -12,6 +14,8 @@ pub enum Order {
     Autoregressive,
     /// All at once.
     Parallel,
+    /// All at once, in slots of an alignment that collapses to the target (CTC).
+    Alignment,
 }
 
 /// What a model can do.
@@ -19,6 +23,8 @@ pub enum Order {
 pub struct Abilities {
     /// The order of its predictions.
     pub order: Order,
+    /// What a parallel model was trained for.
+    pub training: ParallelTraining,
     /// The longest target it was made for, its end included; none if nobody said.
     pub max_length: Option<usize>,
     /// The positions it knows; none means any number.
@@ -43,6 +49,7 @@ impl Abilities {
     pub fn parallel() -> Self {
         Self {
             order: Order::Parallel,
+            training: ParallelTraining::Padir,
             max_length: None,
             positions: None,
             initial: Initial::Random,
@@ -52,24 +59,33 @@ impl Abilities {
         }
     }
 
+    /// A CTC model.
+    pub fn alignment() -> Self {
+        Self { order: Order::Alignment, mask: true, ..Self::parallel() }
+    }
+
+    /// How the model decodes unless told otherwise.
+    pub fn default_method(&self) -> Method {
+        match (self.order, self.training) {
+            (Order::Autoregressive, _) => Method::Beam,
+            (Order::Alignment, _) | (_, ParallelTraining::Ctc) => Method::Ctc,
+            (_, ParallelTraining::Cmlm | ParallelTraining::Smart) => Method::MaskPredict,
+            (_, ParallelTraining::Disco) => Method::EasyFirst,
+            (_, ParallelTraining::Sundae) => Method::Sundae,
+            (_, ParallelTraining::Padir | ParallelTraining::Nat | ParallelTraining::Inat) => {
+                Method::Refine
+            }
+        }
+    }
+
     /// The longest target unless another one is asked for: 256 autoregressively, 128 in parallel as in the paper.
     pub(super) fn default_length(&self) -> usize {
         let usual = match self.order {
             Order::Autoregressive => 256,
-            Order::Parallel => 128,
+            Order::Parallel | Order::Alignment => 128,
         };
         let length = self.max_length.unwrap_or(usual);
         self.positions.map_or(length, |positions| length.min(positions))
-    }
-}
-
-impl Order {
-    /// How models of this order decode unless told otherwise.
-    pub fn default_method(self) -> Method {
-        match self {
-            Self::Autoregressive => Method::Beam,
-            Self::Parallel => Method::Refine,
-        }
     }
 }
 
@@ -78,6 +94,7 @@ impl fmt::Display for Order {
         f.write_str(match self {
             Self::Autoregressive => "an autoregressive model",
             Self::Parallel => "a parallel model",
+            Self::Alignment => "a CTC model",
         })
     }
 }

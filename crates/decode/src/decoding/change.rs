@@ -10,7 +10,7 @@ use super::{Abilities, Decoding, Method};
 use crate::settings::SettingsError;
 
 /// Keys that have been renamed, old and new.
-const RENAMED: [(&str, &str); 4] = [
+pub(super) const RENAMED: [(&str, &str); 4] = [
     ("draft_steps", "low_precision_steps"),
     ("enough", "early_exit"),
     ("rejecter", "remask"),

@@ -39,7 +39,7 @@ pub fn read(file: &Map<String, Value>, model: &Abilities) -> Result<Decoding, Se
     };
     let method = match changes.get("method").and_then(Value::as_str) {
         Some(name) => name.parse()?,
-        None => model.order.default_method(),
+        None => model.default_method(),
     };
     for &key in top_keys(method) {
         if let (Some(value), false) = (file.get(key), changes.contains_key(key)) {

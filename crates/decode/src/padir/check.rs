@@ -81,6 +81,9 @@ impl Settings {
         if let Wanted::Uncertain { below, .. } = self.wanted {
             bounded("wanted.below", below, !below.is_nan(), "a number")?;
         }
+        if let Wanted::LeastConfident { share } = self.wanted {
+            bounded("wanted.share", share, share > 0.0 && share <= 1.0, "above 0 and at most 1")?;
+        }
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 //! candidate lengths → start from random tokens → predict every position at once, again and again → best length
 //! ```
 //!
-//! [`refine`] takes sentences with their foretold lengths and a [`Denoiser`](padir_base::denoise::Denoiser), and
+//! [`refine`] takes sentences with their predicted lengths and a [`Denoiser`](padir_base::denoise::Denoiser), and
 //! returns the n-best list of each. All hypotheses of all sentences are refined together; those that are finished or
 //! given up are not computed again. [`Settings`] are the paper's by default; its exact procedure, traps included,
 //! is [`Settings::exactly_as_in_the_paper`].
@@ -16,7 +16,7 @@
 //! # struct Counting;
 //! # impl Denoiser for Counting {
 //! #     type Error = std::convert::Infallible;
-//! #     fn alphabet(&self) -> usize { 100 }
+//! #     fn vocabulary_size(&self) -> usize { 100 }
 //! #     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), Self::Error> {
 //! #         for row in (0..query.rows()).map(|r| query.row(r)) {
 //! #             let n = row.tokens.len();
@@ -50,3 +50,4 @@ pub use settings::{
     Counted, Initial, Procedure, Prune, RemaskRule, Replacement, Settings, StopRule, Wanted,
 };
 pub use start::{Sentence, Symbols};
+pub(crate) use start::{Start, plan};

@@ -1,46 +1,46 @@
-//! Rejecters are mask laws over what was predicted.
+//! Remasking rules are mask laws over predictions.
 
-use padir_base::mask::{Mask, MaskLaw, Scene};
+use padir_base::mask::{Mask, MaskContext, MaskLaw};
 
 use super::settings::{RemaskRule, Settings};
 use crate::chance::{Chance, ChanceError};
 
-/// The positions of a scene whose prediction is rejected after a step that is not the last. `approvals` are ln p that predictions are
+/// The positions of a sequence whose prediction is rejected after a step that is not the last. `confidences` are ln p that predictions are
 /// right, as the model sees it.
 pub(super) fn rejected<C: Chance>(
     settings: &Settings,
-    scene: &Scene<'_>,
-    approvals: &[f64],
+    mask_context: &MaskContext<'_>,
+    confidences: &[f64],
     row: usize,
     chance: &mut C,
 ) -> Result<Mask, ChanceError> {
-    let len = scene.len();
+    let len = mask_context.len();
     match &settings.remask {
         RemaskRule::Nothing => Ok(Mask::none(len)),
         RemaskRule::Linear => {
-            chance.mask(row, &MaskLaw::Linear { steps: settings.steps, least: 1 }, scene)
+            chance.mask(row, &MaskLaw::Linear { steps: settings.steps, least: 1 }, mask_context)
         }
-        RemaskRule::Count { count } => least_confident(*count, scene, row, chance),
+        RemaskRule::Count { count } => least_confident(*count, mask_context, row, chance),
         RemaskRule::Share { share } => {
             let count = ((share * len as f64) as usize).max(1);
-            least_confident(count, scene, row, chance)
+            least_confident(count, mask_context, row, chance)
         }
         RemaskRule::Confidence { below } => {
             let law = MaskLaw::Unsure { below: below.ln() };
-            chance.mask(row, &law, &scene.with_confidence(approvals))
+            chance.mask(row, &law, &mask_context.with_confidence(confidences))
         }
-        RemaskRule::Law { law } => chance.mask(row, law, scene),
+        RemaskRule::Law { law } => chance.mask(row, law, mask_context),
     }
 }
 
 /// A schedule that has come to its end hides the least number it may.
 fn least_confident<C: Chance>(
     count: usize,
-    scene: &Scene<'_>,
+    mask_context: &MaskContext<'_>,
     row: usize,
     chance: &mut C,
 ) -> Result<Mask, ChanceError> {
-    chance.mask(row, &MaskLaw::Linear { steps: 1, least: count }, &scene.at_step(1))
+    chance.mask(row, &MaskLaw::Linear { steps: 1, least: count }, &mask_context.at_step(1))
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     fn each_rule_rejects_what_it_says() {
         let tokens = [7, 8, 8, 9, 5].map(TokenId);
         let confidence = [-0.1, -2.0, -0.5, -3.0, -0.2];
-        let approvals = [0.9f64, 0.6, 0.4, 0.5, 0.1].map(f64::ln);
+        let confidences = [0.9f64, 0.6, 0.4, 0.5, 0.1].map(f64::ln);
         let learned = |below| RemaskRule::Confidence { below };
         let law = |law| RemaskRule::Law { law };
         let cases = [
@@ -75,9 +75,10 @@ mod tests {
         ];
         for (name, remask, step, expected) in cases {
             let settings = Settings { remask, ..Settings::default() };
-            let scene = Scene::of_tokens(&tokens).with_confidence(&confidence).at_step(step);
+            let mask_context =
+                MaskContext::of_tokens(&tokens).with_confidence(&confidence).at_step(step);
             let mut chance = Streams::new(Seed(0), 1);
-            let mask = rejected(&settings, &scene, &approvals, 0, &mut chance).unwrap();
+            let mask = rejected(&settings, &mask_context, &confidences, 0, &mut chance).unwrap();
             assert_eq!(mask.positions().collect::<Vec<_>>(), expected, "{name}");
         }
     }

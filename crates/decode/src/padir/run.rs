@@ -91,7 +91,7 @@ fn check(denoiser: &impl Denoiser, settings: &[&Settings]) -> Result<(), Setting
         }
         settings.check()?;
         let confidence = matches!(settings.remask, RemaskRule::Confidence { .. });
-        if confidence && !denoiser.approves() {
+        if confidence && !denoiser.has_confidence_head() {
             return Err(SettingsError::NoConfidenceHead);
         }
         before = Some(settings);
@@ -165,13 +165,14 @@ impl<'a, D: Denoiser> Run<'a, D> {
         symbols: &'a Symbols,
         starts: Vec<Start>,
     ) -> Self {
-        let (alphabet, low_precision) = (denoiser.alphabet(), denoiser.drafts());
+        let (vocabulary_size, low_precision) =
+            (denoiser.vocabulary_size(), denoiser.has_low_precision());
         let rules: Vec<Rules<'a>> = settings
             .iter()
             .map(|&settings| Rules {
                 settings,
                 symbols,
-                alphabet,
+                vocabulary_size,
                 step: 0,
                 told: false,
                 low_precision,
@@ -198,7 +199,7 @@ impl<'a, D: Denoiser> Run<'a, D> {
         let outcome = self.steps(sentences, chance, observer);
         // Whatever happened, all tokens compete again.
         for context in std::mem::take(&mut self.shares).into_keys() {
-            self.denoiser.restrict(context, None).map_err(DecodeError::Denoiser)?;
+            self.denoiser.set_candidates(context, None).map_err(DecodeError::Denoiser)?;
         }
         outcome?;
         let mut lists = vec![Vec::new(); sentences.len()];
@@ -286,7 +287,7 @@ impl<'a, D: Denoiser> Run<'a, D> {
                 continue;
             }
             if self.shares.remove(&context).is_some() {
-                self.denoiser.restrict(context, None).map_err(DecodeError::Denoiser)?;
+                self.denoiser.set_candidates(context, None).map_err(DecodeError::Denoiser)?;
             }
             if let Some(early_exit) = self.rules[sentence].settings.early_exit {
                 begin_others(early_exit, states);
@@ -326,11 +327,11 @@ impl<'a, D: Denoiser> Run<'a, D> {
         let settings = rules.settings;
         let sampling = settings.sampling();
         let depth = match settings.replacement {
-            Replacement::Accumulated => rules.alphabet,
+            Replacement::Accumulated => rules.vocabulary_size,
             // What is never predicted hardly ever comes first: an engine that need not look for the second
             // best is worth the rare second question.
             _ if sampling.is_cold() => 1,
-            _ => sampling.depth(rules.alphabet, self.symbols.never.len()),
+            _ => sampling.depth(rules.vocabulary_size, self.symbols.never.len()),
         };
         let first = rules.step == 1 && rules.step < settings.steps;
         let kept = settings.kept_candidates().filter(|_| first);
@@ -361,7 +362,7 @@ impl<'a, D: Denoiser> Run<'a, D> {
                 return Err(ChanceError::NoCandidate(still.rows[0]).into());
             }
         }
-        candidates.map_or(Ok(()), |found| self.restrict(found, &question.rows, sentences))
+        candidates.map_or(Ok(()), |found| self.set_candidates(found, &question.rows, sentences))
     }
 
     /// All tokens that were answered for the hypotheses of each context.
@@ -391,7 +392,7 @@ impl<'a, D: Denoiser> Run<'a, D> {
     /// They share out the probability of all among them. A model that was trained with label smoothing keeps some for every other token,
     /// wherever it is, and scores of restricted steps would be better than those of the first by that: it is set aside again, as much as
     /// was left where the model was surest.
-    fn restrict(
+    fn set_candidates(
         &mut self,
         mut candidates: BTreeMap<usize, Candidates>,
         rows: &[usize],
@@ -404,7 +405,7 @@ impl<'a, D: Denoiser> Run<'a, D> {
         for (context, Candidates { mut tokens, share }) in candidates {
             tokens.sort_unstable();
             tokens.dedup();
-            let restricted = self.denoiser.restrict(context, Some(&tokens));
+            let restricted = self.denoiser.set_candidates(context, Some(&tokens));
             let restricted = restricted.map_err(DecodeError::Denoiser)?;
             let share = if restricted && share > 0.0 { share.min(1.0).ln() } else { 0.0 };
             self.shares.insert(context, share);
@@ -457,8 +458,8 @@ impl<'a, D: Denoiser> Run<'a, D> {
                 match self.picker.pick(&sampling, candidates, never, i, chance)? {
                     Some(mut picked) => {
                         picked.log_prob += share;
-                        let approval = self.answers.approval(at);
-                        state.predict(rules, at - start, picked, candidates, approval);
+                        let confidence = self.answers.confidence(at);
+                        state.predict(rules, at - start, picked, candidates, confidence);
                     }
                     None => missing.push(at - start),
                 }

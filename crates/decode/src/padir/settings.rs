@@ -19,7 +19,7 @@ const SPARE_LENGTHS: usize = 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Whose rules apply in the corners.
+    /// Whether the paper's text or its program decides where they differ.
     pub procedure: Procedure,
     /// Most steps T.
     pub steps: usize,
@@ -100,7 +100,7 @@ pub struct Settings {
 /// | a predicted token that happens to equal its random initial one | dropped | kept |
 /// | a row ends | when its tokens, replacements included, did not change | when they would not have changed had it been the last step, and is then as after a last step |
 /// | counted | what is not dropped, so the end only where it was not predicted | every accepted prediction, the end included |
-/// | confidence, for rejecters | of the most probable token | of the predicted token; another one only if sampled |
+/// | confidence, for remasking rules | of the most probable token | of the predicted token; another one only if sampled |
 ///
 /// Under both, padding is never predicted (the next candidate is taken: the paper's program would
 /// treat a predicted id 0 as absent from then on), the first position never stutters (there it is
@@ -207,8 +207,8 @@ pub enum StopRule {
     Never,
 }
 
-/// Which hypotheses are given up after a step: live ones that are too far behind the others of their
-/// sentence, each scored as if it ended here. The best is never given up.
+/// Which hypotheses are pruned after a step: live ones that are too far behind the others of their
+/// sentence, each scored as if it ended here. The best is never pruned.
 ///
 /// Scores of all lengths are sums of log-probabilities and mostly rise with refinement; a rule assumes that
 /// they rise together.
@@ -250,6 +250,11 @@ pub enum Wanted {
         below: f64,
         /// How far to either side "near" reaches.
         neighbours: usize,
+    },
+    /// A share of the positions, rounded up: those of which the last prediction was least probable.
+    LeastConfident {
+        /// Above 0, at most 1.
+        share: f64,
     },
 }
 

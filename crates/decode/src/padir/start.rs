@@ -52,7 +52,7 @@ impl Symbols {
     }
 
     /// Whether an id stands for what is not known.
-    pub(super) fn is_mask(&self, token: TokenId) -> bool {
+    pub(crate) fn is_mask(&self, token: TokenId) -> bool {
         self.mask == Some(token) || self.numbered.contains(&token.0)
     }
 }
@@ -63,19 +63,19 @@ const SHORTEST: usize = 2;
 
 /// One hypothesis before its first step.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Start {
+pub(crate) struct Start {
     /// The index of its sentence.
-    pub(super) sentence: usize,
+    pub(crate) sentence: usize,
     /// Its number among those of its sentence.
-    pub(super) number: usize,
-    pub(super) candidate: LengthCandidate,
-    pub(super) tokens: Vec<TokenId>,
+    pub(crate) number: usize,
+    pub(crate) candidate: LengthCandidate,
+    pub(crate) tokens: Vec<TokenId>,
     /// The number of its stream.
-    pub(super) stream: u64,
+    pub(crate) stream: u64,
 }
 
 /// The starts of all sentences, sentence after sentence.
-pub(super) fn plan(
+pub(crate) fn plan(
     settings: &[&Settings],
     symbols: &Symbols,
     sentences: &[Sentence],

@@ -10,7 +10,7 @@
 
 use padir_base::TokenId;
 use padir_base::denoise::Candidate;
-use padir_base::mask::{Mask, MaskLaw, Scene};
+use padir_base::mask::{Mask, MaskContext, MaskLaw};
 
 use super::remask::rejected;
 use super::settings::{Counted, Procedure, Replacement, Settings, StopRule, Wanted};
@@ -25,7 +25,7 @@ use crate::refine::Input;
 pub(super) struct Rules<'a> {
     pub(super) settings: &'a Settings,
     pub(super) symbols: &'a Symbols,
-    pub(super) alphabet: usize,
+    pub(super) vocabulary_size: usize,
     /// The step, from 1.
     pub(super) step: usize,
     /// Whether what happens is told.
@@ -71,9 +71,9 @@ pub(super) struct HypothesisState {
     accepted: Vec<bool>,
     predicted: Vec<TokenId>,
     log_probs: Vec<f64>,
-    /// What rejecters go by: how probable predictions are, and how probably they are right, as the model sees it.
+    /// What remasking rules use: the probabilities of predictions, and their confidences.
     confidence: Vec<f64>,
-    approvals: Vec<f64>,
+    confidences: Vec<f64>,
     /// Σ ln p over all steps, n × |Ω|; empty unless wanted.
     totals: Vec<f64>,
     log_prob: f64,
@@ -109,8 +109,8 @@ impl HypothesisState {
             predicted: tokens.clone(),
             log_probs: vec![0.0; n],
             confidence: vec![0.0; n],
-            approvals: vec![0.0; n],
-            totals: vec![0.0; if accumulates { n * rules.alphabet } else { 0 }],
+            confidences: vec![0.0; n],
+            totals: vec![0.0; if accumulates { n * rules.vocabulary_size } else { 0 }],
             log_prob: 0.0,
             steps: 0,
             changed: Vec::new(),
@@ -141,17 +141,17 @@ impl HypothesisState {
         position: usize,
         picked: Candidate,
         candidates: &[Candidate],
-        approval: Option<f64>,
+        confidence: Option<f64>,
     ) {
         self.predicted[position] = picked.token;
-        self.approvals[position] = approval.unwrap_or(0.0);
+        self.confidences[position] = confidence.unwrap_or(0.0);
         self.log_probs[position] = picked.log_prob;
         self.confidence[position] = match rules.settings.procedure {
             Procedure::Paper => candidates.first().map_or(picked.log_prob, |top| top.log_prob),
             Procedure::Corrected => picked.log_prob,
         };
         if !self.totals.is_empty() {
-            let row = &mut self.totals[position * rules.alphabet..][..rules.alphabet];
+            let row = &mut self.totals[position * rules.vocabulary_size..][..rules.vocabulary_size];
             for candidate in candidates {
                 if let Some(total) = row.get_mut(candidate.token.index()) {
                     *total += candidate.log_prob;
@@ -170,9 +170,9 @@ impl HypothesisState {
         self.steps = rules.step;
         let mut rejects = Mask::none(self.tokens.len());
         if rules.settings.remask_stutter {
-            let scene = Scene::of_tokens(&self.predicted[..self.free(rules)]);
+            let mask_context = MaskContext::of_tokens(&self.predicted[..self.free(rules)]);
             let law = MaskLaw::Repeats { phrase: rules.settings.stutter_phrase };
-            let repeats = chance.mask(row, &law, &scene)?;
+            let repeats = chance.mask(row, &law, &mask_context)?;
             repeats.positions().for_each(|i| rejects.hide(i));
         }
         match rules.settings.procedure {
@@ -239,10 +239,10 @@ impl HypothesisState {
         chance: &mut C,
     ) -> Result<(), ChanceError> {
         let free = self.free(rules);
-        let scene = Scene::of_tokens(&self.predicted[..free])
+        let mask_context = MaskContext::of_tokens(&self.predicted[..free])
             .with_confidence(&self.confidence[..free])
             .at_step(rules.step);
-        let more = rejected(rules.settings, &scene, &self.approvals[..free], row, chance)?;
+        let more = rejected(rules.settings, &mask_context, &self.confidences[..free], row, chance)?;
         more.positions().for_each(|i| rejects.hide(i));
         Ok(())
     }
@@ -266,7 +266,7 @@ impl HypothesisState {
     ///
     /// Logits and log-probabilities differ by a constant in each step, so their sums have the same arg-max.
     fn accumulated(&self, rules: &Rules<'_>, position: usize) -> TokenId {
-        let row = &self.totals[position * rules.alphabet..][..rules.alphabet];
+        let row = &self.totals[position * rules.vocabulary_size..][..rules.vocabulary_size];
         let totals = (0..).map(TokenId).zip(row).filter(|(t, _)| !rules.symbols.never.contains(t));
         let better = |best: (TokenId, f64), (token, &total): (TokenId, &f64)| {
             if total > best.1 { (token, total) } else { best }
@@ -340,6 +340,14 @@ impl HypothesisState {
                 let uncertain = |i: usize| rejects.hides(i) || unsure(self.confidence[i]);
                 let near: Vec<bool> = (0..self.tokens.len()).map(uncertain).collect();
                 self.open = widen(&near, neighbours);
+            }
+            (Input::Visible, Wanted::LeastConfident { share }) => {
+                let n = self.tokens.len();
+                let mut order: Vec<usize> = (0..n).collect();
+                order.sort_by(|&a, &b| self.confidence[a].total_cmp(&self.confidence[b]));
+                self.open.fill(false);
+                let count = (share * n as f64).ceil() as usize;
+                order.iter().take(count).for_each(|&i| self.open[i] = true);
             }
         }
     }

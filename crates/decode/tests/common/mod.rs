@@ -1,11 +1,11 @@
-//! Small models whose distributions are known: a denoiser and a continuer made of hashes, and a
+//! Small models whose distributions are known: a denoiser and a causal model made of hashes, and a
 //! denoiser that does as a function says.
 #![allow(dead_code, reason = "every test file uses some of it")]
 
 use std::convert::Infallible;
 
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::{Answers, Candidate, Denoiser, Query, Row};
 use padir_base::random::{Purpose, Seed};
 
@@ -37,9 +37,9 @@ fn mix(parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(17, |h, part| Seed(h).stream(Purpose::Test, part).next_u64())
 }
 
-fn logits(key: u64, alphabet: usize, sharpness: f64) -> Vec<f64> {
+fn logits(key: u64, vocabulary_size: usize, sharpness: f64) -> Vec<f64> {
     let mut stream = Seed(key).stream(Purpose::Test, 0);
-    (0..alphabet).map(|_| stream.normal() * sharpness).collect()
+    (0..vocabulary_size).map(|_| stream.normal() * sharpness).collect()
 }
 
 /// What was asked of a denoiser in one call.
@@ -56,14 +56,14 @@ pub(crate) struct Call {
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) seed: u64,
-    pub(crate) alphabet: usize,
+    pub(crate) vocabulary_size: usize,
     pub(crate) sharpness: f64,
     pub(crate) calls: Vec<Call>,
 }
 
 impl Table {
-    pub(crate) fn new(seed: u64, alphabet: usize, sharpness: f64) -> Self {
-        Self { seed, alphabet, sharpness, calls: Vec::new() }
+    pub(crate) fn new(seed: u64, vocabulary_size: usize, sharpness: f64) -> Self {
+        Self { seed, vocabulary_size, sharpness, calls: Vec::new() }
     }
 
     pub(crate) fn log_probs(&self, context: usize, seen: &[Option<u32>], i: usize) -> Vec<f64> {
@@ -73,11 +73,11 @@ impl Table {
         // The left neighbour matters only sometimes, so that sentences do settle.
         let left = if (context + i as u64).is_multiple_of(2) { left } else { 0 };
         let key = mix([self.seed, context, n, i as u64, at(seen[i]) % 2, left]);
-        log_softmax(&logits(key, self.alphabet, self.sharpness))
+        log_softmax(&logits(key, self.vocabulary_size, self.sharpness))
     }
 
     /// How probably what is said at a position is right.
-    pub(crate) fn approval(&self, context: usize, seen: &[Option<u32>], i: usize) -> f64 {
+    pub(crate) fn confidence(&self, context: usize, seen: &[Option<u32>], i: usize) -> f64 {
         let key = mix([!self.seed, context as u64, i as u64, seen[i].map_or(999, u64::from)]);
         Seed(key).stream(Purpose::Test, 0).uniform()
     }
@@ -100,27 +100,27 @@ fn note(query: &Query<'_>, depth: usize) -> Call {
 impl Denoiser for Table {
     type Error = Infallible;
 
-    fn alphabet(&self) -> usize {
-        self.alphabet
+    fn vocabulary_size(&self) -> usize {
+        self.vocabulary_size
     }
 
-    fn approves(&self) -> bool {
+    fn has_confidence_head(&self) -> bool {
         true
     }
 
     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), Infallible> {
         self.calls.push(note(query, answers.depth()));
-        let mut approvals = Vec::new();
+        let mut confidences = Vec::new();
         for row in (0..query.rows()).map(|r| query.row(r)) {
             let seen = seen(&row);
             for i in (0..seen.len()).filter(|&i| row.wanted[i]) {
                 let list = ranked(&self.log_probs(row.context, &seen, i));
                 let slots = answers.at_mut(row.start + i).unwrap();
                 slots.iter_mut().zip(list).for_each(|(slot, candidate)| *slot = candidate);
-                approvals.push(self.approval(row.context, &seen, i).ln());
+                confidences.push(self.confidence(row.context, &seen, i).ln());
             }
         }
-        answers.approvals_mut().copy_from_slice(&approvals);
+        answers.confidences_mut().copy_from_slice(&confidences);
         Ok(())
     }
 }
@@ -141,7 +141,7 @@ impl<F: Fn(&Row<'_>, usize) -> Vec<(u32, f64)>> Scripted<F> {
 impl<F: Fn(&Row<'_>, usize) -> Vec<(u32, f64)>> Denoiser for Scripted<F> {
     type Error = Infallible;
 
-    fn alphabet(&self) -> usize {
+    fn vocabulary_size(&self) -> usize {
         100
     }
 
@@ -166,7 +166,7 @@ impl<F: Fn(&Row<'_>, usize) -> Vec<(u32, f64)>> Denoiser for Scripted<F> {
 #[derive(Clone, Debug)]
 pub(crate) struct Language {
     pub(crate) seed: u64,
-    pub(crate) alphabet: usize,
+    pub(crate) vocabulary_size: usize,
     pub(crate) sharpness: f64,
     /// Context and tokens of the live rows; the first is the start.
     rows: Vec<(usize, Vec<u32>)>,
@@ -175,26 +175,26 @@ pub(crate) struct Language {
 }
 
 impl Language {
-    pub(crate) fn new(seed: u64, alphabet: usize, sharpness: f64) -> Self {
-        Self { seed, alphabet, sharpness, rows: Vec::new(), calls: Vec::new() }
+    pub(crate) fn new(seed: u64, vocabulary_size: usize, sharpness: f64) -> Self {
+        Self { seed, vocabulary_size, sharpness, rows: Vec::new(), calls: Vec::new() }
     }
 
     /// The distribution after a prefix, the start not included.
     pub(crate) fn log_probs(&self, context: usize, prefix: &[u32]) -> Vec<f64> {
         let parts = [self.seed, context as u64].into_iter();
         let key = mix(parts.chain(prefix.iter().map(|&t| u64::from(t))));
-        log_softmax(&logits(key, self.alphabet, self.sharpness))
+        log_softmax(&logits(key, self.vocabulary_size, self.sharpness))
     }
 }
 
 /// What every sequence begins with.
 pub(crate) const START: TokenId = TokenId(3);
 
-impl Continuer for Language {
+impl CausalModel for Language {
     type Error = Infallible;
 
-    fn alphabet(&self) -> usize {
-        self.alphabet
+    fn vocabulary_size(&self) -> usize {
+        self.vocabulary_size
     }
 
     fn begin(&mut self, contexts: &[usize]) -> Result<(), Infallible> {
@@ -202,14 +202,14 @@ impl Continuer for Language {
         Ok(())
     }
 
-    fn advance(
+    fn decode_step(
         &mut self,
-        rows: &[Advance],
+        rows: &[DecodeStep],
         depth: usize,
         answers: &mut Vec<Candidate>,
     ) -> Result<(), Infallible> {
         self.calls.push(rows.len());
-        let grow = |advance: &Advance| {
+        let grow = |advance: &DecodeStep| {
             let (context, mut prefix) = self.rows[advance.parent].clone();
             prefix.push(advance.token.0);
             (context, prefix)
