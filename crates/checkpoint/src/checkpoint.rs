@@ -52,26 +52,26 @@ impl Checkpoint {
     /// If there is none, or its files are damaged, foreign or do not belong together.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self, CheckpointError> {
         let directory = directory.as_ref();
-        let mut opened = Self::open_standing(directory);
+        let mut opened = Self::open_in_place(directory);
         for _ in 1..ATTEMPTS {
             if opened.1 {
                 break;
             }
-            opened = Self::open_standing(directory);
+            opened = Self::open_in_place(directory);
         }
         opened.0
     }
 
     /// The checkpoint as it stands, and whether it was the same all the while: files of two
     /// checkpoints must not be mixed when a writer replaces one by the other.
-    fn open_standing(directory: &Path) -> (Result<Self, CheckpointError>, bool) {
-        let place = swap::standing(directory);
+    fn open_in_place(directory: &Path) -> (Result<Self, CheckpointError>, bool) {
+        let place = swap::in_place(directory);
         let before = swap::identity(&place);
         let opened = Self::open_in(&place);
         // Whoever found nothing may have looked between two renames.
         let same = before.is_some()
             && before == swap::identity(&place)
-            && place == swap::standing(directory);
+            && place == swap::in_place(directory);
         (opened, same)
     }
 
@@ -103,7 +103,7 @@ impl Checkpoint {
         &self.generation
     }
 
-    /// Whether its matrices are kept in 8 bits.
+    /// Whether its matrices are kept in int8.
     pub fn is_quantised(&self) -> bool {
         self.tensors.tensors().any(|tensor| tensor.dtype == Dtype::I8)
     }
@@ -139,7 +139,7 @@ impl Checkpoint {
 /// What the model in a directory translates, by its `config.json` or else by its card. A directory that cannot be read says nothing: whoever
 /// opens it is told why.
 pub fn languages(directory: impl AsRef<Path>) -> Languages {
-    let place = swap::standing(directory.as_ref());
+    let place = swap::in_place(directory.as_ref());
     let config = read_config(&place).ok().map(|config| config.languages);
     let config = config.filter(|languages| languages.pair().is_some());
     let card = || Languages::of_card(&read_text(&place.join(CARD)).ok()?);
@@ -214,7 +214,7 @@ fn check_inventory(tensors: &TensorFile, config: &ModelConfig) -> Result<(), Ten
     if let Some((names, count)) = first_few(missing) {
         return Err(tensors.error(TensorFault::Missing { names, count }));
     }
-    // Matrices in 8 bits have a scale for each row.
+    // Int8 matrices have a scale for each row.
     let scales: Vec<(String, [usize; 1])> = parameters
         .iter()
         .filter(|p| tensors.info(&p.name).is_some_and(|info| info.dtype == Dtype::I8))

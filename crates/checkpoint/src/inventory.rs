@@ -10,7 +10,11 @@
 //! | `decoder.block.{i}.positional.layer_norm.weight` | \[d\] | positional attention |
 //! | `length_predictor.weight` | [classes, d] | length from token or fertility |
 //! | `length_predictor.weight`, `length_predictor.bias` | \[1\] | affine length |
-//! | `rejecter.weight` | [2, d] | a rejecter was learnt: wrong and right |
+//! | `length_predictor.query.weight` | [queries, d] | pooled length |
+//! | `length_predictor.source_length.weight` | [256, hidden] | pooled length |
+//! | `length_predictor.hidden.{l}.{weight,bias}` | [hidden, (queries + 1)·d or hidden] | pooled length |
+//! | `length_predictor.output.{weight,bias}` | [classes, hidden] | pooled length |
+//! | `rejecter.weight` | [2, d] | a confidence head was learnt: wrong and right |
 //!
 //! The order is part of the format: parameter number i is drawn from stream i of the seed, so a
 //! seed gives the same weights everywhere, in whatever order and on however many threads.
@@ -162,7 +166,7 @@ mod tests {
 
     use super::*;
     use crate::config::{
-        Decoder, DecoderKind, InitialTokens, LengthPredictor, ParallelDecoder, Preset,
+        Decoder, DecoderKind, InitialTokens, LengthPredictor, ParallelDecoder, PooledLength, Preset,
     };
 
     fn every_kind() -> Vec<ModelConfig> {
@@ -172,6 +176,7 @@ mod tests {
             LengthPredictor::Offset { classes: 20 },
             LengthPredictor::Affine,
             LengthPredictor::Fertility { max_fertility: 2 },
+            LengthPredictor::Pooled(PooledLength { hidden_layers: 2, ..PooledLength::default() }),
             LengthPredictor::Oracle,
         ];
         for tied in [true, false] {
@@ -185,12 +190,13 @@ mod tests {
                     [(false, false), (true, false), (false, true), (true, true)]
                 {
                     config.decoder = Decoder::Parallel(ParallelDecoder {
+                        training: padir_base::ParallelTraining::Padir,
                         positional_attention,
                         learned_positions,
                         max_positions: 50,
                         initial: InitialTokens::Random,
                         length,
-                        rejecter: tied,
+                        confidence_head: tied,
                     });
                     configs.push(config.clone());
                 }
@@ -228,11 +234,12 @@ mod tests {
             let parallel = config.parallel();
             let positional = parallel.is_some_and(|p| p.positional_attention);
             let learned = parallel.is_some_and(|p| p.learned_positions);
-            let foretold = parallel.is_some_and(|p| p.length != LengthPredictor::Oracle);
+            let predicted = parallel
+                .is_some_and(|p| p.length != LengthPredictor::Oracle && !p.length.is_upsampled());
             assert_eq!(has(&config, "PositionalAttention"), positional);
             assert_eq!(has(&config, "position_embedding"), positional || learned);
-            assert_eq!(has(&config, "length_predictor"), foretold);
-            assert_eq!(has(&config, "rejecter"), parallel.is_some_and(|p| p.rejecter));
+            assert_eq!(has(&config, "length_predictor"), predicted);
+            assert_eq!(has(&config, "rejecter"), parallel.is_some_and(|p| p.confidence_head));
             assert_eq!(has(&config, "lm_head"), !config.tie_word_embeddings);
         }
     }

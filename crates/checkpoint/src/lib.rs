@@ -35,6 +35,7 @@ pub mod inventory;
 mod keys;
 mod languages;
 pub mod layers;
+mod length;
 mod normal;
 mod quantise;
 mod save;
@@ -47,11 +48,12 @@ pub use checkpoint::{
 };
 pub use config::{
     ConfigError, ConfigProblem, Decoder, DecoderKind, Family, InitialTokens, LengthPredictor,
-    Marian, ModelConfig, ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
+    Marian, ModelConfig, ParallelDecoder, PooledLength, Preset, Provenance, RelativeBias, Symbols,
 };
 pub use error::CheckpointError;
 pub use generation::GenerationConfig;
 pub use inventory::{Init, Parameter};
 pub use languages::{Language, Languages, NotALanguage};
+pub use length::candidates_around;
 pub use save::{CheckpointWriter, Extras, attach, save};
 pub use tensors::{TensorError, TensorFault, TensorFile, TensorWriter};

@@ -1,4 +1,4 @@
-//! Matrices in 8 bits: W ≈ s∘q, with whole numbers q and a [`Scale`] s for each row.
+//! Int8 matrices: W ≈ s∘q, with whole numbers q and a [`Scale`] s for each row.
 //!
 //! An engine that quantises what is read from such a file finds the same numbers again, to the bit.
 
@@ -7,7 +7,7 @@ use padir_base::byte::Scale;
 use crate::inventory::Parameter;
 use crate::tensors::{Announced, Dtype, scale_of};
 
-/// Whether a parameter is kept in 8 bits.
+/// Whether a parameter is kept in int8.
 pub(crate) fn applies_to(parameter: &Parameter) -> bool {
     parameter.int8
 }

@@ -138,7 +138,7 @@ impl CheckpointWriter {
         Ok(writer.finish()?)
     }
 
-    /// Writes the weights with matrices in 8 bits, a quarter of the size.
+    /// Writes the weights with matrices in int8, a quarter of the size, and says so in `config.json`.
     ///
     /// # Errors
     /// As [`CheckpointWriter::tensors`].
@@ -146,6 +146,7 @@ impl CheckpointWriter {
         &self,
         mut tensor: impl FnMut(&Parameter) -> Option<Cow<'a, [f32]>>,
     ) -> Result<(), CheckpointError> {
+        self.file(CONFIG, self.config.to_quantised_json().as_bytes())?;
         let parameters = self.config.parameters();
         let plan = parameters.iter().flat_map(quantise::announce);
         let path = self.path().join(MODEL);

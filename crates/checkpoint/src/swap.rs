@@ -12,7 +12,7 @@
 //! | between 1 and 2 | `.NAME.old`, a whole `.NAME.part` | `.NAME.old` |
 //! | after 2 | NAME, perhaps a `.NAME.old` | NAME, the new one |
 //!
-//! So a reader that does not find NAME looks for `.NAME.old` ([`standing`]). The next writer puts
+//! So a reader that does not find NAME looks for `.NAME.old` ([`in_place`]). The next writer puts
 //! the old directory back and clears the rest away. Readers change nothing, lest they disturb a
 //! writer that is just between two renames.
 
@@ -133,7 +133,7 @@ pub(crate) fn attach(
 }
 
 /// The directory to read when `target` is asked for.
-pub(crate) fn standing(target: &Path) -> PathBuf {
+pub(crate) fn in_place(target: &Path) -> PathBuf {
     if !target.exists()
         && let Ok(old) = sibling(target, "old")
         && old.is_dir()
@@ -335,7 +335,7 @@ mod tests {
                     fs::write(root.path().join(place).join("x"), text).unwrap();
                 }
             }
-            assert_eq!(content(&standing(&target)), expected, "{name}");
+            assert_eq!(content(&in_place(&target)), expected, "{name}");
             let swap = Swap::begin(&target, &["x"]).unwrap();
             assert_eq!(content(&target), expected, "{name}, restored");
             assert_eq!(content(swap.path()), "nothing", "{name}, cleared");

@@ -14,7 +14,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::{Answers, Denoiser, Query};
 use padir_base::random::Seed;
 use padir_checkpoint::{Checkpoint, DecoderKind, Extras, ModelConfig, Preset, save};
@@ -137,9 +137,9 @@ fn causal(
     let sentence = median(10, || {
         session.begin(&vec![0; rows])?;
         for step in 0..options.positions as u32 {
-            let next: Vec<Advance> =
-                (0..rows).map(|parent| Advance { parent, token: TokenId(step * 3) }).collect();
-            session.advance(&next, if rows == options.rows { 1 } else { 10 }, &mut answers)?;
+            let next: Vec<DecodeStep> =
+                (0..rows).map(|parent| DecodeStep { parent, token: TokenId(step * 3) }).collect();
+            session.decode_step(&next, if rows == options.rows { 1 } else { 10 }, &mut answers)?;
         }
         Ok(())
     })?;

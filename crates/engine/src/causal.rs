@@ -4,7 +4,7 @@
 //! rows copies lists of numbers, never keys or values. 8·inner·layers bytes per token.
 
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::Candidate;
 use padir_checkpoint::DecoderKind;
 use padir_kernels::packed::attention::{Bias, Span};
@@ -14,7 +14,7 @@ use padir_kernels::packed::grow;
 use crate::cross_kv::CrossKv;
 use crate::engine::Inner;
 use crate::error::EngineError;
-use crate::layers::{Rows, Work};
+use crate::layers::{Rows, Work, check_activations, check_answers};
 use crate::session::Session;
 use crate::weights::Heads;
 
@@ -53,7 +53,7 @@ impl KvCache {
         &mut self,
         engine: &Inner,
         cross_kv: &CrossKv,
-        rows: &[Advance],
+        rows: &[DecodeStep],
     ) -> Result<(), EngineError> {
         let count = self.contexts.len();
         for row in rows {
@@ -97,10 +97,10 @@ impl KvCache {
     }
 }
 
-impl Continuer for Session {
+impl CausalModel for Session {
     type Error = EngineError;
 
-    fn alphabet(&self) -> usize {
+    fn vocabulary_size(&self) -> usize {
         self.engine.inner.vocabulary()
     }
 
@@ -112,9 +112,9 @@ impl Continuer for Session {
         Ok(())
     }
 
-    fn advance(
+    fn decode_step(
         &mut self,
-        rows: &[Advance],
+        rows: &[DecodeStep],
         depth: usize,
         answers: &mut Vec<Candidate>,
     ) -> Result<(), EngineError> {
@@ -137,10 +137,11 @@ impl Continuer for Session {
         let position = kv_cache.steps as u32 - 1;
         engine.embed_target(&kv_cache.tokens, std::iter::repeat(position), sinusoids, x);
         step(engine, work, cross_kv, kv_cache, bias, x);
+        check_activations(x)?;
         work.normalise(stack.final_norm.as_ref(), x);
         let context = |row: usize| kv_cache.contexts[row];
         shortlists.answer(engine, work, false, rows.len(), context, depth, answers);
-        Ok(())
+        check_answers(answers, depth)
     }
 }
 

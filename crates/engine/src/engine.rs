@@ -19,7 +19,7 @@ use crate::weights::Weights;
 pub enum Precision {
     /// Single precision.
     F32,
-    /// 8-bit weights, one scale per output, and 8-bit inputs, one scale per row.
+    /// int8 weights, one scale per output, and int8 inputs, one scale per row.
     Int8,
 }
 
@@ -107,7 +107,7 @@ impl Engine {
     }
 
     /// Weights that a step of the decoder multiplies, and how they are kept: those of its layers, then those of the output layer,
-    /// of which in f32 too nearly all are read in 8 bits. Embeddings are looked up, and what depends on positions alone is known.
+    /// of which in f32 too nearly all are read in int8. Embeddings are looked up, and what depends on positions alone is known.
     pub fn decoder_weights(&self) -> [(usize, Precision); 2] {
         let decoder = self.inner.layers.decoder.as_ref();
         let sublayers = decoder.iter().flat_map(|decoder| decoder.stack.sublayers());
@@ -132,6 +132,12 @@ impl Inner {
         let weight = self.weights.output.as_ref().unwrap_or_else(|| self.weights.target_tokens());
         let scale = self.layers.output.as_ref().map_or(1.0, |output| output.scale);
         OutputLayer { weight, bias: &self.weights.output_bias, scale }
+    }
+
+    /// Whether the decoder's stream starts from positions and has visibility by query.
+    pub(crate) fn has_query_stream(&self) -> bool {
+        let decoder = self.layers.decoder.as_ref();
+        decoder.is_some_and(|decoder| decoder.input == layers::DecoderInput::Positions)
     }
 
     /// Tokens of the target.
@@ -175,7 +181,9 @@ fn multiplied(sublayer: &Sublayer) -> usize {
         Sublayer::Attention(layer) => match layer.wiring() {
             Some(Wiring::CrossAttention) => vec![&layer.q, &layer.o],
             Some(Wiring::Positional) => vec![&layer.v, &layer.o],
-            Some(Wiring::SelfAttention) | None => vec![&layer.q, &layer.k, &layer.v, &layer.o],
+            Some(Wiring::SelfAttention | Wiring::QueryStream) | None => {
+                vec![&layer.q, &layer.k, &layer.v, &layer.o]
+            }
         },
     };
     linears.into_iter().map(|linear| linear.weight.len()).sum()

@@ -29,6 +29,9 @@ pub enum EngineError {
         /// The model's.
         found: DecoderKind,
     },
+    /// Activations that overflow: their squares, which norms sum up, are no numbers any more.
+    #[error("the network computes numbers beyond all bounds: its weights are too large or damaged")]
+    Overflow,
     /// A token without an embedding.
     #[error("token {token} lies outside of the vocabulary of {vocabulary}")]
     Token {
@@ -37,6 +40,9 @@ pub enum EngineError {
         /// The number of tokens.
         vocabulary: usize,
     },
+    /// A question with ranks to a model that has no use for them.
+    #[error("the question ranks positions, but the model has no visibility by query")]
+    NoRanks,
     /// Nothing to read for a hidden token.
     #[error("a token is hidden, but the model has no MASK token")]
     NoMask,

@@ -24,7 +24,7 @@ struct Shortlist {
     bias: Vec<f32>,
 }
 
-/// The share of all tokens from which on a shortlist of the moment spares nothing: all logits are computed in 8 bits first, a few are not.
+/// The share of all tokens from which on a shortlist of the moment spares nothing: all logits are computed in int8 first, a few are not.
 const HARDLY_SHORT: usize = 4;
 
 /// The shortlists of all contexts: what users ask for, and what decoders narrow it to for a while.
@@ -80,6 +80,8 @@ impl Lists {
         let list = &mut self.lists[context];
         list.tokens.clear();
         list.tokens.extend_from_slice(tokens);
+        // Whatever else competes, a slot may say nothing.
+        list.tokens.extend(engine.config.symbols.blank.filter(|_| engine.config.is_ctc()));
         list.tokens.sort_unstable();
         list.tokens.dedup();
         list.ids.clear();
@@ -131,13 +133,13 @@ impl Shortlists {
         self.narrowed.of(context).or_else(|| self.lists.of(context))
     }
 
-    /// The best candidates of each state, row after row. `context(row)` is whose a row is. Of a draft, those of the twin in 8 bits, if there is one.
+    /// The best candidates of each state, row after row. `context(row)` is whose a row is. Of a low-precision answer, those of the twin in int8, if there is one.
     #[expect(clippy::too_many_arguments, reason = "one operation with all that it reads")]
     pub(crate) fn answer(
         &self,
         engine: &Inner,
         work: &mut Work,
-        draft: bool,
+        low_precision: bool,
         rows: usize,
         context: impl Fn(usize) -> usize,
         depth: usize,
@@ -147,7 +149,7 @@ impl Shortlists {
         let Work { tools, best, normed, .. } = work;
         let all = engine.output();
         let mut run = |rows: Range<usize>, layer: OutputLayer<'_>, tokens: Option<&[TokenId]>| {
-            let weight = if draft { layer.weight.coarse() } else { layer.weight };
+            let weight = if low_precision { layer.weight.coarse() } else { layer.weight };
             let layer = OutputLayer { weight, ..layer };
             let states = &normed[rows.start * d..rows.end * d];
             let answers = &mut answers[rows.start * depth..rows.end * depth];

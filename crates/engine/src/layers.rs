@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use padir_base::denoise::Candidate;
 use padir_checkpoint::layers::NormPlace;
 use padir_kernels::packed::activation::Activation;
 use padir_kernels::packed::attention::{Attention, Bias, Scores, Span};
@@ -12,6 +13,7 @@ use padir_kernels::packed::{Finish, PANEL, Threads, Tools, grow};
 
 use crate::cross_kv::LayerKv;
 use crate::engine::Inner;
+use crate::error::EngineError;
 use crate::weights::{CrossAttention, FeedForward, Heads, Linear, Norm, SelfAttention};
 
 /// Buffers that layers use one after the other.
@@ -46,6 +48,22 @@ pub(crate) struct Chosen<'a> {
     pub all: &'a [f32],
     /// Theirs.
     pub x: &'a mut [f32],
+}
+
+/// What activations of a usable network stay far below: their squares can be summed over any width.
+const LARGEST: f32 = 1e17;
+
+/// Refuses activations that norms would turn into zeros or NaN.
+pub(crate) fn check_activations(x: &[f32]) -> Result<(), EngineError> {
+    // Without branches, so that it costs next to nothing; NaN is not below anything.
+    let bounded = x.iter().fold(true, |bounded, number| bounded & (number.abs() < LARGEST));
+    if bounded { Ok(()) } else { Err(EngineError::Overflow) }
+}
+
+/// Refuses answers whose first candidate has no probability, which comes of logits that overflow.
+pub(crate) fn check_answers(answers: &[Candidate], depth: usize) -> Result<(), EngineError> {
+    let sound = answers.iter().step_by(depth.max(1)).all(|best| best.log_prob.is_finite());
+    if sound { Ok(()) } else { Err(EngineError::Overflow) }
 }
 
 impl Work {
@@ -203,7 +221,7 @@ impl Work {
 }
 
 /// What a sublayer reads of the residual stream: n(x), or x where the norm comes last.
-fn enter<'a>(
+pub(crate) fn enter<'a>(
     threads: &Threads,
     normed: &'a mut Vec<f32>,
     norm: &Norm,

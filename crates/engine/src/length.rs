@@ -4,14 +4,17 @@
 //! |---|---|---|
 //! | token | logits s·Lᵀ of the LENGTH token's state s | c + 1 for the likeliest classes c |
 //! | offset | the same | n + c − C/2 for the likeliest of C classes |
+//! | pooled | logits of a small network over pools of all states | as token or offset |
 //! | affine | a·n + b for n source tokens | whole numbers by their distance from it |
 //! | fertility | n + Σⱼ E\[offset of token j\] | the same |
+//! | upsample | the number of slots | that one, with certainty |
 
-use padir_checkpoint::LengthPredictor;
+use padir_checkpoint::{LengthPredictor, candidates_around};
 use padir_kernels::packed::{Finish, grow};
 
 use crate::engine::Inner;
 use crate::layers::Work;
+use crate::length_pool::PoolWork;
 
 /// What the sources say about the lengths of their targets.
 #[derive(Debug, Default)]
@@ -24,12 +27,16 @@ pub(crate) struct Lengths {
     /// What classes mean, and for which numbers of source tokens.
     predictor: Option<LengthPredictor>,
     tokens: Vec<usize>,
+    pool: PoolWork,
+    /// Of each source, if there are slots instead of lengths.
+    slots: Vec<usize>,
 }
 
 impl Lengths {
     /// Forgets all sources.
     pub(crate) fn clear(&mut self) {
         self.sources = 0;
+        self.slots.clear();
     }
 
     /// From the states of LENGTH tokens, one per source.
@@ -41,14 +48,19 @@ impl Lengths {
         lengths: &[usize],
     ) {
         let Some(table) = &engine.weights.length else { return };
-        self.predictor = engine.config.parallel().map(|parallel| parallel.length);
-        self.tokens.clear();
-        self.tokens.extend_from_slice(lengths);
+        self.remember(engine, lengths);
         self.sources = states.len() / table.inputs();
         self.classes = table.outputs();
         let logits = grow(&mut self.numbers, self.sources * self.classes);
         let columns = 0..self.classes;
         table.product(&mut work.tools, states, columns, logits, self.classes, Finish::Store);
+    }
+
+    /// What classes mean for sources of some lengths.
+    fn remember(&mut self, engine: &Inner, lengths: &[usize]) {
+        self.predictor = engine.config.parallel().map(|parallel| parallel.length);
+        self.tokens.clear();
+        self.tokens.extend_from_slice(lengths);
     }
 
     /// From the states of all source tokens.
@@ -60,6 +72,16 @@ impl Lengths {
         lengths: &[usize],
     ) {
         (self.classes, self.sources) = (0, 0);
+        if let Some(pool) = &engine.weights.length_pool {
+            self.remember(engine, lengths);
+            (self.classes, self.sources) = (pool.classes(), lengths.len());
+            let logits = grow(&mut self.numbers, self.sources * self.classes);
+            pool.logits(&mut work.tools, &mut self.pool, states, lengths, logits);
+            return;
+        }
+        if let Some(parallel) = engine.config.parallel() {
+            self.slots.extend(lengths.iter().filter_map(|&length| parallel.slots(length)));
+        }
         let (Some(parallel), Some(table)) = (engine.config.parallel(), &engine.weights.length)
         else {
             return;
@@ -87,18 +109,18 @@ impl Lengths {
 
     /// The likeliest lengths of a source with their log-probabilities, the best first.
     pub(crate) fn best(&self, source: usize, most: usize) -> Vec<(usize, f64)> {
+        if let Some(&slots) = self.slots.get(source) {
+            return vec![(slots, 0.0); most.min(1)];
+        }
         if source >= self.sources {
             return Vec::new();
         }
-        let mut lengths = if let (Some(predictor), true) = (self.predictor, self.classes > 0) {
+        if let (Some(predictor), true) = (self.predictor, self.classes > 0) {
             let logits = &self.numbers[source * self.classes..][..self.classes];
-            probable(predictor, logits, self.tokens[source])
+            predictor.candidates(logits, self.tokens[source], most)
         } else {
-            around(f64::from(self.numbers[source]), most)
-        };
-        lengths.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        lengths.truncate(most);
-        lengths
+            candidates_around(f64::from(self.numbers[source]), most)
+        }
     }
 }
 
@@ -113,23 +135,4 @@ fn mean_offset(logits: &[f32], max_fertility: usize) -> f32 {
         sum += weight * (least + class as f32);
     }
     sum / total
-}
-
-/// All classes as lengths.
-fn probable(predictor: LengthPredictor, logits: &[f32], source: usize) -> Vec<(usize, f64)> {
-    let top = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
-    let log_z = top + logits.iter().map(|&z| (f64::from(z) - top).exp()).sum::<f64>().ln();
-    let length = |(class, &z): (usize, &f32)| {
-        Some((predictor.length_of(class, source)?, f64::from(z) - log_z))
-    };
-    logits.iter().enumerate().filter_map(length).collect()
-}
-
-/// Whole lengths by their distance from a number.
-fn around(length: f64, most: usize) -> Vec<(usize, f64)> {
-    let centre = length.round().clamp(1.0, 1e6) as usize;
-    let first = centre.saturating_sub(most).max(1);
-    (first..=centre.saturating_add(most))
-        .map(|candidate| (candidate, -(candidate as f64 - length).abs()))
-        .collect()
 }

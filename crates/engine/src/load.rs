@@ -19,6 +19,7 @@ use padir_kernels::packed::{Isa, Packed};
 use crate::Precision;
 use crate::bias::Distances;
 use crate::error::EngineError;
+use crate::length_pool::LengthPool;
 use crate::positional::{Factors, Positional};
 use crate::weights::{
     CrossAttention, CrossKeysValues, DecoderBlock, EncoderBlock, FeedForward, Heads, Linear, Norm,
@@ -58,6 +59,10 @@ impl<'a> Loader<'a> {
         let int8_blocks = self.int8_blocks(&decoder.stack, &stack.blocks)?;
         let optional = |table: Option<&Parameter>| table.map(|table| self.table(table)).transpose();
         let (length, length_bias) = self.length()?;
+        let length_pool = match &network.heads.length {
+            Some(LengthHead::Pooled(layout)) => Some(LengthPool::load(self, layout)?),
+            _ => None,
+        };
         Ok(Weights {
             tokens: self.table(source)?,
             target_tokens: optional(Some(target).filter(|t| t.name != source.name))?,
@@ -75,6 +80,7 @@ impl<'a> Loader<'a> {
             },
             length,
             length_bias,
+            length_pool,
             confidence: match &network.heads.confidence {
                 Some(table) => Some(self.single(table, table.shape[1])?),
                 None => None,
@@ -228,7 +234,7 @@ impl<'a> Loader<'a> {
             Some(LengthHead::Affine { weight, bias }) => {
                 (Some(self.single(weight, 1)?), self.numbers(bias)?[0])
             }
-            None => (None, 0.0),
+            Some(LengthHead::Pooled(_)) | None => (None, 0.0),
         })
     }
 
@@ -273,7 +279,7 @@ impl<'a> Loader<'a> {
     }
 
     /// A matrix that is always f32.
-    fn single(&self, matrix: &Parameter, inputs: usize) -> Result<Packed, EngineError> {
+    pub(crate) fn single(&self, matrix: &Parameter, inputs: usize) -> Result<Packed, EngineError> {
         let numbers = self.numbers(matrix)?;
         Ok(Packed::Single(Single::pack(self.isa, &[&numbers], inputs)))
     }

@@ -1,12 +1,13 @@
 //! The parallel decoder: all wanted positions of all rows at once.
 //!
 //! Rows of which nothing is wanted are not computed at all, and in the last layer only wanted positions are, beyond the keys and values
-//! that they look at. Both leave every answer as it is. Drafts run through layers of 8 bits and are answered from the output layer's twin of 8
-//! bits; the rest of the network is in full precision.
+//! that they look at. Both leave every answer as it is. Low-precision steps run through int8 layers and the int8 copy of the
+//! output layer; the rest of the network is in full precision.
 
 use padir_base::TokenId;
 use padir_base::denoise::{Answers, Denoiser, Query};
 use padir_checkpoint::DecoderKind;
+use padir_checkpoint::layers::upsampled;
 use padir_kernels::packed::attention::{Attention, Bias, Known as Weights, Scores, Span};
 use padir_kernels::packed::{Finish, PANEL, Packed, grow};
 
@@ -14,8 +15,9 @@ use crate::cross_kv::CrossKv;
 use crate::embed::Sinusoids;
 use crate::engine::Inner;
 use crate::error::EngineError;
-use crate::layers::{Chosen, Rows, Work, pick, plan_of};
+use crate::layers::{Chosen, Rows, Work, check_activations, check_answers, pick, plan_of};
 use crate::positional::{Factors, Known, Positional, Sizes};
+use crate::query_stream;
 use crate::session::Session;
 
 /// A query, as layers read it.
@@ -25,19 +27,21 @@ pub(crate) struct Plan {
     tokens: Vec<u32>,
     /// All of their tokens: over themselves, and over their contexts.
     all: Vec<Span>,
-    all_cross: Vec<Span>,
+    pub(crate) all_cross: Vec<Span>,
     all_positions: Vec<u32>,
     /// Wanted tokens: which of all they are, and the same for them.
-    kept: Vec<u32>,
-    some: Vec<Span>,
-    some_cross: Vec<Span>,
-    some_positions: Vec<u32>,
+    pub(crate) kept: Vec<u32>,
+    pub(crate) some: Vec<Span>,
+    pub(crate) some_cross: Vec<Span>,
+    pub(crate) some_positions: Vec<u32>,
     /// The context of each wanted token.
     contexts: Vec<u32>,
+    /// Of each wanted token which tokens of its row it sees, in a decoder with visibility by query.
+    pub(crate) visible: Vec<bool>,
     longest: usize,
-    draft: bool,
+    pub(crate) low_precision: bool,
     /// The residual stream of wanted tokens.
-    chosen: Vec<f32>,
+    pub(crate) chosen: Vec<f32>,
 }
 
 impl Plan {
@@ -51,6 +55,7 @@ impl Plan {
         self.some_cross.clear();
         self.some_positions.clear();
         self.contexts.clear();
+        self.visible.clear();
         self.longest = 0;
     }
 
@@ -62,7 +67,11 @@ impl Plan {
         query: &Query<'_>,
     ) -> Result<(), EngineError> {
         self.clear();
-        self.draft = query.is_draft();
+        self.low_precision = query.is_low_precision();
+        let by_query = engine.has_query_stream();
+        if query.has_ranks() && !by_query {
+            return Err(EngineError::NoRanks);
+        }
         for row in (0..query.rows()).map(|row| query.row(row)) {
             cross_kv.check(row.context)?;
             engine.check_target_length(row.tokens.len())?;
@@ -79,6 +88,11 @@ impl Plan {
             }
             if row.wanted.contains(&true) {
                 self.add_row(cross_kv, row.context, from, row.wanted);
+                if by_query {
+                    let wanted = (0..row.tokens.len()).filter(|&i| row.wanted[i]);
+                    let seen = |i| (0..row.tokens.len()).map(move |j| row.sees(i, j));
+                    self.visible.extend(wanted.flat_map(seen));
+                }
             } else {
                 self.tokens.truncate(from);
             }
@@ -108,15 +122,15 @@ impl Plan {
 impl Denoiser for Session {
     type Error = EngineError;
 
-    fn alphabet(&self) -> usize {
+    fn vocabulary_size(&self) -> usize {
         self.engine.inner.vocabulary()
     }
 
-    fn drafts(&self) -> bool {
+    fn has_low_precision(&self) -> bool {
         self.engine.inner.weights.int8_blocks.is_some()
     }
 
-    fn restrict(
+    fn set_candidates(
         &mut self,
         context: usize,
         tokens: Option<&[TokenId]>,
@@ -125,13 +139,23 @@ impl Denoiser for Session {
         self.shortlists.narrow(&self.engine.inner, context, tokens)
     }
 
-    fn approves(&self) -> bool {
+    fn has_confidence_head(&self) -> bool {
         self.engine.inner.weights.confidence.is_some()
     }
 
     fn denoise(&mut self, query: &Query<'_>, answers: &mut Answers) -> Result<(), EngineError> {
-        let Self { engine, work, cross_kv, plan, x, decoder_bias, sinusoids, shortlists, .. } =
-            self;
+        let Self {
+            engine,
+            work,
+            cross_kv,
+            sources,
+            plan,
+            x,
+            decoder_bias,
+            sinusoids,
+            shortlists,
+            ..
+        } = self;
         let engine = &*engine.inner;
         engine.check_decoder(DecoderKind::Parallel)?;
         let depth = answers.depth();
@@ -150,35 +174,65 @@ impl Denoiser for Session {
         let bias = bias.map(|bias| bias.spread(decoder_bias, plan.longest));
         let x = grow(x, plan.tokens.len() * engine.config.d_model);
         embed(engine, plan, sinusoids, x);
-        decode(engine, work, cross_kv, plan, bias, x);
+        if engine.config.is_ctc() {
+            add_source(engine.config.d_model, plan, &sources.states, x);
+        }
+        if engine.has_query_stream() {
+            query_stream::decode(engine, work, cross_kv, plan, bias, x);
+        } else {
+            decode(engine, work, cross_kv, plan, bias, x);
+        }
         let chosen = &plan.chosen[..rows * engine.config.d_model];
+        check_activations(chosen)?;
         work.normalise(stack.final_norm.as_ref(), chosen);
         let context = |row: usize| plan.contexts[row] as usize;
-        let draft = plan.draft;
-        shortlists.answer(engine, work, draft, rows, context, depth, answers.candidates_mut());
+        let low_precision = plan.low_precision;
+        shortlists.answer(
+            engine,
+            work,
+            low_precision,
+            rows,
+            context,
+            depth,
+            answers.candidates_mut(),
+        );
+        check_answers(answers.candidates_mut(), depth)?;
         if let Some(table) = &engine.weights.confidence {
-            approve(work, table, rows, answers.approvals_mut());
+            confidences(work, table, rows, answers.confidences_mut());
         }
         Ok(())
     }
 }
 
 /// ln p(right) of each of the normed states: a softmax over wrong and right.
-fn approve(work: &mut Work, table: &Packed, rows: usize, approvals: &mut [f64]) {
+fn confidences(work: &mut Work, table: &Packed, rows: usize, confidences: &mut [f64]) {
     let Work { tools, normed, qkv, .. } = work;
     let states = &normed[..rows * table.inputs()];
     let logits = grow(qkv, rows * 2);
     table.product(tools, states, 0..2, logits, 2, Finish::Store);
-    for (approval, logits) in approvals.iter_mut().zip(logits.chunks_exact(2)) {
+    for (confidence, logits) in confidences.iter_mut().zip(logits.chunks_exact(2)) {
         let against = f64::from(logits[0]) - f64::from(logits[1]);
         // −ln(1 + e^z), without overflow.
-        *approval = -(against.max(0.0) + (-against.abs()).exp().ln_1p());
+        *confidence = -(against.max(0.0) + (-against.abs()).exp().ln_1p());
     }
 }
 
 /// x ← the embeddings of all tokens.
 fn embed(engine: &Inner, plan: &Plan, sinusoids: &mut Sinusoids, x: &mut [f32]) {
     engine.embed_target(&plan.tokens, plan.all_positions.iter().copied(), sinusoids, x);
+}
+
+/// x ← x + the encoder's output, each row of slots with the states of its context.
+fn add_source(width: usize, plan: &Plan, states: &[f32], x: &mut [f32]) {
+    for (slots, source) in plan.all.iter().zip(&plan.all_cross) {
+        let rows =
+            x[slots.queries.start * width..slots.queries.end * width].chunks_exact_mut(width);
+        for (slot, row) in rows.enumerate().take(if source.count == 0 { 0 } else { slots.count }) {
+            let state = source.first + upsampled(slot, slots.count, source.count);
+            let state = &states[state * width..][..width];
+            row.iter_mut().zip(state).for_each(|(x, s)| *x += s);
+        }
+    }
 }
 
 /// Runs all layers; the states of wanted tokens end up in `plan.chosen`.
@@ -195,7 +249,7 @@ fn decode(
     let all = Rows { spans: &plan.all, positions: &plan.all_positions };
     let some = Rows { spans: &plan.some, positions: &plan.some_positions };
     let exact = &engine.weights.decoder.blocks;
-    let int8 = engine.weights.int8_blocks.as_ref().filter(|_| plan.draft);
+    let int8 = engine.weights.int8_blocks.as_ref().filter(|_| plan.low_precision);
     let blocks = int8.unwrap_or(exact);
     let Some((last, before)) = blocks.split_last() else { return };
     for (index, block) in before.iter().enumerate() {

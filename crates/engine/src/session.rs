@@ -11,14 +11,14 @@ use crate::cross_kv::CrossKv;
 use crate::embed::Sinusoids;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
+use crate::forced::Trial;
 use crate::head::Shortlists;
-use crate::judge::Trial;
-use crate::layers::{Rows, Work, pick};
+use crate::layers::{Rows, Work, check_activations, pick};
 use crate::length::Lengths;
 use crate::parallel::Plan;
 
 /// Encodes sources and answers about their targets: see [`Denoiser`](padir_base::denoise::Denoiser) and
-/// [`Continuer`](padir_base::continuation::Continuer).
+/// [`CausalModel`](padir_base::causal::CausalModel).
 #[derive(Debug)]
 pub struct Session {
     pub(crate) engine: Engine,
@@ -47,7 +47,8 @@ pub(crate) struct Sources {
     /// Rows of LENGTH tokens, and of all others.
     first: Vec<u32>,
     others: Vec<u32>,
-    states: Vec<f32>,
+    /// The encoder's output, one row per source token.
+    pub(crate) states: Vec<f32>,
 }
 
 impl Session {
@@ -83,7 +84,8 @@ impl Session {
     /// source, what all decoder layers will read of it. Shortlists and growing rows are forgotten.
     ///
     /// # Errors
-    /// If a token lies outside of the vocabulary, or a source is longer than the model has positions; then there are no contexts.
+    /// If a token lies outside of the vocabulary, a source is longer than the model has positions, or the network overflows; then there are no
+    /// contexts.
     pub fn encode(&mut self, sources: &[&[TokenId]]) -> Result<(), EngineError> {
         self.cross_kv.clear();
         self.lengths.clear();
@@ -104,6 +106,7 @@ impl Session {
             work.self_attn(engine, &block.self_attn, rows, bias, x);
             work.feed_forward(&block.ffn, x);
         }
+        check_activations(x)?;
         work.normalise(stack.final_norm.as_ref(), x);
         if length_token.is_some() {
             pick(&mut batch.states, &work.normed, d, &batch.first);

@@ -14,6 +14,7 @@ use padir_kernels::packed::activation::Activation;
 use padir_kernels::packed::{Finish, Packed, Threads, Tools, grow, row};
 
 use crate::bias::Distances;
+use crate::length_pool::LengthPool;
 use crate::positional::Positional;
 
 /// A norm.
@@ -124,6 +125,8 @@ pub(crate) struct Weights {
     /// Of the length predictor, always f32.
     pub length: Option<Packed>,
     pub length_bias: f32,
+    /// The pooled length predictor, always f32.
+    pub length_pool: Option<LengthPool>,
     /// Wrong and right, if the model has learnt to tell; always f32.
     pub confidence: Option<Packed>,
 }
@@ -238,7 +241,8 @@ impl Weights {
         let others = [&self.target_tokens, &self.output, &self.length, &self.confidence];
         let others = others.into_iter().flatten().map(Packed::bytes);
         let vectors = self.learned.as_ref().map_or(0, Vec::len) + self.output_bias.len();
+        let pool = self.length_pool.as_ref().map_or(0, LengthPool::bytes);
         let layers: usize = encoder.chain(decoder).chain(cross_kv).chain(others).sum();
-        self.tokens.bytes() + 4 * vectors + factors + layers
+        self.tokens.bytes() + 4 * vectors + factors + pool + layers
     }
 }

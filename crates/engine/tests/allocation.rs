@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{MANY, Model, VOCABULARY, tokens};
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::{Answers, Denoiser, Query};
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{DecoderKind, ModelConfig, Preset};
@@ -76,18 +76,18 @@ fn nothing_is_allocated_in_the_loop() {
             let count = allocations(|| {
                 parallel.encode(&[&source]).unwrap();
                 refine(&mut parallel, &query, &mut answers);
-                refine(&mut parallel, &query.as_draft(true), &mut answers);
+                refine(&mut parallel, &query.at_low_precision(true), &mut answers);
             });
             assert_eq!(count, 0, "parallel, {precision:?} of {vocabulary}, {threads} threads");
 
             let mut causal = open(DecoderKind::Causal);
             let mut answers = Vec::new();
-            let beam = [0, 0, 2, 1].map(|parent| Advance { parent, token: target[parent] });
+            let beam = [0, 0, 2, 1].map(|parent| DecodeStep { parent, token: target[parent] });
             let count = allocations(|| {
                 causal.encode(&[&source]).unwrap();
                 causal.begin(&[0; 4]).unwrap();
                 for _ in 0..20 {
-                    causal.advance(&beam, 5, &mut answers).unwrap();
+                    causal.decode_step(&beam, 5, &mut answers).unwrap();
                 }
             });
             assert_eq!(count, 0, "causal, {precision:?} of {vocabulary}, {threads} threads");
@@ -97,7 +97,7 @@ fn nothing_is_allocated_in_the_loop() {
             let mut log_probs = Vec::new();
             let count = allocations(|| {
                 causal.encode(&[&source]).unwrap();
-                causal.judge(&rivals, &mut log_probs).unwrap();
+                causal.score_targets(&rivals, &mut log_probs).unwrap();
             });
             assert_eq!(count, 0, "judging, {precision:?} of {vocabulary}, {threads} threads");
         }

@@ -4,12 +4,14 @@
 mod common;
 
 use common::naive::Naive;
-use common::{MANY, Model, Row, approvals, ask, configs, configs_of, session, tokens};
+use common::{MANY, Model, Row, ask, confidences, configs, configs_of, session, tokens};
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::Denoiser;
 use padir_base::random::{Purpose, Seed};
-use padir_checkpoint::{DecoderKind, InitialTokens, LengthPredictor, ModelConfig, Preset};
+use padir_checkpoint::{
+    DecoderKind, InitialTokens, LengthPredictor, ModelConfig, PooledLength, Preset,
+};
 use padir_engine::{Precision, Target};
 use proptest::prelude::*;
 
@@ -37,8 +39,8 @@ proptest! {
             let mut session = session(&model.engine(precision), 2, &sources);
             let depth = session_alphabet(&session);
             let answers = ask(&mut session, &rows, depth);
-            let judged = approvals(&mut session, &rows);
-            for ((row, answers), judged) in rows.iter().zip(&answers).zip(&judged) {
+            let rated = confidences(&mut session, &rows);
+            for ((row, answers), rated) in rows.iter().zip(&answers).zip(&rated) {
                 let shown = |i: usize| if row.hidden[i] { mask_of(&config, i) } else { row.tokens[i] };
                 let read: Vec<TokenId> = (0..row.tokens.len()).map(shown).collect();
                 let truth = naive.decode(&encoded[row.context], &read);
@@ -50,15 +52,15 @@ proptest! {
                         prop_assert!(error < tolerance, "{:?} position {}: {}", precision, position, error);
                     }
                 }
-                if config.parallel().unwrap().rejecter {
-                    let truth = naive.approve(&encoded[row.context], &read);
-                    prop_assert_eq!(wanted.len(), judged.len());
-                    for (&position, judged) in wanted.iter().zip(judged) {
-                        let error = (judged - truth[position]).abs();
-                        prop_assert!(error < tolerance, "{:?} judgement {}: {}", precision, position, error);
+                if config.parallel().unwrap().confidence_head {
+                    let truth = naive.confidences(&encoded[row.context], &read);
+                    prop_assert_eq!(wanted.len(), rated.len());
+                    for (&position, rated) in wanted.iter().zip(rated) {
+                        let error = (rated - truth[position]).abs();
+                        prop_assert!(error < tolerance, "{:?} confidence_accuracy {}: {}", precision, position, error);
                     }
                 } else {
-                    prop_assert!(judged.is_empty());
+                    prop_assert!(rated.is_empty());
                 }
             }
             for (context, source) in encoded.iter().enumerate() {
@@ -67,14 +69,19 @@ proptest! {
                 let tolerance = if precision == Precision::F32 { CLOSE } else { 2.0 };
                 match config.parallel().unwrap().length {
                     LengthPredictor::Oracle => prop_assert!(lengths.is_empty()),
-                    LengthPredictor::Token { classes } => {
+                    LengthPredictor::Upsample { factor, min_slots } => {
+                        let slots = (factor * source.memory.len()).max(min_slots).min(40);
+                        prop_assert_eq!(lengths, vec![(slots, 0.0)]);
+                    }
+                    LengthPredictor::Token { classes }
+                    | LengthPredictor::Pooled(PooledLength { classes, relative: false, .. }) => {
                         prop_assert_eq!(session.lengths(context, 99).len(), classes);
                         let log_z = truth.iter().map(|z| z.exp()).sum::<f64>().ln();
                         for (length, log_prob) in lengths {
                             prop_assert!((log_prob - truth[length - 1] + log_z).abs() < tolerance);
                         }
                     }
-                    LengthPredictor::Offset { classes } => {
+                    LengthPredictor::Offset { classes } | LengthPredictor::Pooled(PooledLength { classes, .. }) => {
                         let n = source.memory.len();
                         // Class c means n + c − C/2, and there are no lengths below 1.
                         prop_assert_eq!(session.lengths(context, 99).len(), classes.min(n + classes / 2 - 1));
@@ -116,14 +123,14 @@ proptest! {
         for (precision, tolerance) in [(Precision::F32, close), (Precision::Int8, LOOSE)] {
             let mut session = session(&model.engine(precision), 2, &sources);
             let (mut together, mut alone) = (vec![0.0], Vec::new());
-            session.judge(&targets, &mut together).unwrap();
+            session.score_targets(&targets, &mut together).unwrap();
             prop_assert_eq!(together.len(), truth.len());
             for (found, truth) in together.iter().zip(&truth) {
                 prop_assert!((found - truth).abs() < tolerance, "{:?}: {} {}", precision, found, truth);
             }
             let mut rest = together.as_slice();
             for target in &targets {
-                session.judge(&[*target], &mut alone).unwrap();
+                session.score_targets(&[*target], &mut alone).unwrap();
                 prop_assert_eq!(&alone, &rest[..alone.len()], "alone and among others");
                 rest = &rest[alone.len()..];
             }
@@ -144,7 +151,7 @@ proptest! {
             session.begin(&[0]).unwrap();
             let mut answers = Vec::new();
             for (&token, truth) in target.iter().zip(&truth) {
-                session.advance(&[Advance { parent: 0, token }], truth.len(), &mut answers).unwrap();
+                session.decode_step(&[DecodeStep { parent: 0, token }], truth.len(), &mut answers).unwrap();
                 for one in &answers {
                     let error = (one.log_prob - truth[one.token.index()]).abs();
                     prop_assert!(error < tolerance, "{:?}: {}", precision, error);
@@ -171,23 +178,23 @@ fn nothing_is_judged_as_nothing() {
     let said = [TokenId(9), TokenId::EOS];
     let mut session = session(&model.engine(Precision::F32), 1, &sources);
     let mut log_probs = vec![1.0];
-    session.judge(&[], &mut log_probs).unwrap();
+    session.score_targets(&[], &mut log_probs).unwrap();
     assert!(log_probs.is_empty());
     let targets: [(usize, &[TokenId]); 3] = [(0, &[]), (1, &said), (0, &[])];
     let targets = targets.map(|(context, tokens)| Target { context, tokens });
-    session.judge(&targets, &mut log_probs).unwrap();
+    session.score_targets(&targets, &mut log_probs).unwrap();
     let beside = log_probs.clone();
-    session.judge(&targets[1..2], &mut log_probs).unwrap();
+    session.score_targets(&targets[1..2], &mut log_probs).unwrap();
     assert_eq!(beside, log_probs);
     // More than are compared at a time.
     let long: Vec<TokenId> = (0..300).map(|i| TokenId(3 + i % 100)).collect();
-    session.judge(&[Target { context: 0, tokens: &long }], &mut log_probs).unwrap();
+    session.score_targets(&[Target { context: 0, tokens: &long }], &mut log_probs).unwrap();
     assert_eq!(log_probs.len(), 300);
     let whole = log_probs.clone();
-    session.judge(&[Target { context: 0, tokens: &long[..130] }], &mut log_probs).unwrap();
+    session.score_targets(&[Target { context: 0, tokens: &long[..130] }], &mut log_probs).unwrap();
     assert_eq!(log_probs, whole[..130], "nobody looks ahead");
 }
 
 fn session_alphabet(session: &padir_engine::Session) -> usize {
-    Denoiser::alphabet(session)
+    Denoiser::vocabulary_size(session)
 }

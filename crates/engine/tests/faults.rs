@@ -5,7 +5,7 @@ mod common;
 
 use common::{Model, Row, VOCABULARY, session, tokens, try_ask};
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{Decoder, DecoderKind, ModelConfig, Preset};
 use padir_engine::{Engine, Precision, Session, Target};
@@ -83,7 +83,8 @@ fn targets_that_cannot_be_judged() {
         let model = Model::random(&config(kind), 1);
         let mut session = session(&model.engine(Precision::F32), 1, &[known.to_vec()]);
         let mut log_probs = Vec::new();
-        let error = session.judge(&[Target { context, tokens }], &mut log_probs).unwrap_err();
+        let error =
+            session.score_targets(&[Target { context, tokens }], &mut log_probs).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 }
@@ -94,8 +95,8 @@ fn rows_that_cannot_be_continued() {
     let mut session = session(&engine, 1, &[vec![TokenId(5), TokenId::EOS], vec![]]);
     let mut answers = Vec::new();
     let mut advance = |session: &mut Session, parent, token, depth| {
-        let row = Advance { parent, token: TokenId(token) };
-        let outcome = session.advance(&[row], depth, &mut answers);
+        let row = DecodeStep { parent, token: TokenId(token) };
+        let outcome = session.decode_step(&[row], depth, &mut answers);
         outcome.err().map_or(String::new(), |error| error.to_string())
     };
     assert_eq!(advance(&mut session, 0, 0, 1), "there is no row 0 to continue; there are 0");
@@ -111,7 +112,7 @@ fn rows_that_cannot_be_continued() {
         "151 candidates are wanted of a vocabulary of 150"
     );
     assert_eq!(advance(&mut session, 1, 0, 150), "", "and a good one still works");
-    session.advance(&[], 1, &mut answers).unwrap();
+    session.decode_step(&[], 1, &mut answers).unwrap();
     assert!(answers.is_empty(), "no rows, no answers");
 }
 

@@ -5,7 +5,7 @@ mod common;
 
 use common::{MANY, Model, Row, VOCABULARY, ask, ask_as, configs, configs_of, session, tokens};
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::{Candidate, Denoiser};
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::{DecoderKind, ModelConfig, Preset};
@@ -22,7 +22,7 @@ fn grown(engine: &Engine, source: &[TokenId], history: &[TokenId], depth: usize)
     session.begin(&[0]).unwrap();
     let mut answers = Vec::new();
     for &token in history {
-        session.advance(&[Advance { parent: 0, token }], depth, &mut answers).unwrap();
+        session.decode_step(&[DecodeStep { parent: 0, token }], depth, &mut answers).unwrap();
     }
     answers
 }
@@ -32,10 +32,10 @@ proptest! {
     #[test]
     fn parallel_rows_do_not_see_each_other(
         config in prop_oneof![2 => configs(DecoderKind::Parallel), 1 => configs_of(MANY, DecoderKind::Parallel)],
-        seed: u64, precision in precisions(), depth in 1..30_usize, draft: bool,
+        seed: u64, precision in precisions(), depth in 1..30_usize, low_precision: bool,
         sources in prop::collection::vec(0..20_usize, 1..4), rows in prop::collection::vec(0..25_usize, 1..8),
     ) {
-        let ask = |session: &mut Session, rows: &[Row], depth| ask_as(session, rows, depth, draft).unwrap();
+        let ask = |session: &mut Session, rows: &[Row], depth| ask_as(session, rows, depth, low_precision).unwrap();
         let model = Model::random(&config, seed);
         let engine = model.engine(precision);
         let mut stream = Seed(seed).stream(Purpose::Synthesis, 1);
@@ -88,8 +88,8 @@ proptest! {
         beam.begin(&(0..sources.len()).collect::<Vec<_>>()).unwrap();
         let mut answers = Vec::new();
         for width in beams {
-            let rows: Vec<Advance> = (0..width)
-                .map(|_| Advance {
+            let rows: Vec<DecodeStep> = (0..width)
+                .map(|_| DecodeStep {
                     parent: stream.below(live.len() as u64) as usize,
                     token: TokenId(stream.below(VOCABULARY as u64) as u32),
                 })
@@ -99,7 +99,7 @@ proptest! {
                 history.push(row.token);
                 (context, history)
             }).collect();
-            beam.advance(&rows, depth, &mut answers).unwrap();
+            beam.decode_step(&rows, depth, &mut answers).unwrap();
             for ((context, history), answers) in live.iter().zip(answers.chunks_exact(depth)) {
                 prop_assert_eq!(answers, &grown(&engine, &sources[*context], history, depth)[..]);
             }
@@ -119,6 +119,8 @@ proptest! {
         let all = ask(&mut session, &rows, VOCABULARY);
         let listed: Vec<TokenId> = listed.into_iter().map(TokenId).collect();
         session.set_shortlist(1, Some(&listed)).unwrap();
+        // Alignments always have blanks.
+        let listed = [listed, config.symbols.blank.into_iter().collect()].concat();
         let some = ask(&mut session, &rows, VOCABULARY);
         for ((row, all), some) in rows.iter().zip(&all).zip(&some) {
             for (all, some) in all.iter().zip(some) {
@@ -173,7 +175,7 @@ fn sessions_share_engine_and_threads() {
     });
 }
 
-/// In f32 a draft is nearly the answer and not quite, so it was computed otherwise; in 8 bits it is the answer.
+/// In f32 a low-precision answer is nearly the answer and not quite, so it was computed otherwise; in 8 bits it is the answer.
 #[test]
 fn a_draft_is_nearly_the_answer() {
     let cases = [
@@ -190,20 +192,20 @@ fn a_draft_is_nearly_the_answer() {
         let rows = [Row::random(&mut stream, 20, 1), Row::random(&mut stream, 7, 1)];
         let mut session = session(&engine, 2, &sources);
         let exact = ask(&mut session, &rows, 1).concat().concat();
-        let draft = ask_as(&mut session, &rows, 1, true).unwrap().concat().concat();
+        let low_precision = ask_as(&mut session, &rows, 1, true).unwrap().concat().concat();
         assert_eq!(ask(&mut session, &rows, 1).concat().concat(), exact, "nothing stays behind");
         if precision == Precision::Int8 {
-            assert_eq!(draft, exact);
+            assert_eq!(low_precision, exact);
             continue;
         }
-        assert_ne!(draft, exact);
+        assert_ne!(low_precision, exact);
         // All logits are in 8 bits, then: those that are kept whole for many candidates, and those that are not.
         let deep = ask_as(&mut session, &rows, 40, true).unwrap().concat();
         let first: Vec<Candidate> = deep.iter().map(|candidates| candidates[0]).collect();
         let close = |a: &Candidate, b: &Candidate| (a.log_prob - b.log_prob).abs() < 1e-6;
-        assert!(draft.iter().zip(&first).all(|(a, b)| a.token == b.token && close(a, b)));
+        assert!(low_precision.iter().zip(&first).all(|(a, b)| a.token == b.token && close(a, b)));
         let near = |(a, b): &(&Candidate, &Candidate)| (a.log_prob - b.log_prob).abs() < 0.2;
-        let close = exact.iter().zip(&draft).filter(near).count();
+        let close = exact.iter().zip(&low_precision).filter(near).count();
         assert!(10 * close >= 9 * exact.len(), "{close} of {}", exact.len());
     }
 }
@@ -221,26 +223,26 @@ fn narrowing_is_taken_back() {
         let mut session = session(&engine, 2, &sources);
         let before = ask(&mut session, &rows, 3);
         let few: Vec<TokenId> = (20..60).map(TokenId).collect();
-        assert!(session.restrict(0, Some(&few)).unwrap());
+        assert!(session.set_candidates(0, Some(&few)).unwrap());
         let narrow = ask(&mut session, &rows, 3);
         let listed = |answers: &[Vec<Candidate>], list: &[TokenId]| {
             answers.iter().flatten().all(|candidate| list.contains(&candidate.token))
         };
         assert!(listed(&narrow[0], &few) && !listed(&before[0], &few));
         assert_eq!(narrow[1], before[1], "another context");
-        assert!(!session.restrict(0, None).unwrap());
+        assert!(!session.set_candidates(0, None).unwrap());
         assert_eq!(ask(&mut session, &rows, 3), before);
 
         let own: Vec<TokenId> = (10..300).map(TokenId).collect();
         session.set_shortlist(0, Some(&own)).unwrap();
         let shortlisted = ask(&mut session, &rows, 3);
-        assert!(!session.restrict(0, Some(&own[1..])).unwrap(), "hardly fewer");
+        assert!(!session.set_candidates(0, Some(&own[1..])).unwrap(), "hardly fewer");
         assert_eq!(ask(&mut session, &rows, 3), shortlisted);
-        assert!(session.restrict(0, Some(&few)).unwrap());
+        assert!(session.set_candidates(0, Some(&few)).unwrap());
         assert!(listed(&ask(&mut session, &rows, 3)[0], &few));
-        session.restrict(0, None).unwrap();
+        session.set_candidates(0, None).unwrap();
         assert_eq!(ask(&mut session, &rows, 3), shortlisted, "the user's list stays");
-        assert!(session.restrict(9, Some(&few)).is_err(), "there is no such context");
-        assert!(session.restrict(0, Some(&[TokenId(4000)])).is_err());
+        assert!(session.set_candidates(9, Some(&few)).is_err(), "there is no such context");
+        assert!(session.set_candidates(0, Some(&[TokenId(4000)])).is_err());
     }
 }

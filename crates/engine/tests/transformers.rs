@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_checkpoint::{Checkpoint, CheckpointWriter, Extras};
 use padir_engine::{Engine, Isa, Precision, Target, Threads};
 use serde_json::Value;
@@ -37,13 +37,13 @@ fn worst(folder: &Path, engine: &Engine) -> f64 {
     session.encode(&sources).unwrap();
     let mut live: Vec<usize> = (0..targets.len()).collect();
     session.begin(&live).unwrap();
-    let alphabet = session.alphabet();
+    let vocabulary_size = session.vocabulary_size();
     let (mut worst, mut answers): (f64, _) = (0.0, Vec::new());
     for step in 0.. {
         // Sentences that have ended are dropped; the others follow their rows.
-        let rows: Vec<Advance> = (live.iter().enumerate())
+        let rows: Vec<DecodeStep> = (live.iter().enumerate())
             .filter(|&(_, &sentence)| step < targets[sentence].len())
-            .map(|(parent, &sentence)| Advance {
+            .map(|(parent, &sentence)| DecodeStep {
                 parent,
                 token: if step == 0 { start } else { targets[sentence][step - 1] },
             })
@@ -52,8 +52,8 @@ fn worst(folder: &Path, engine: &Engine) -> f64 {
         if live.is_empty() {
             return worst;
         }
-        session.advance(&rows, alphabet, &mut answers).unwrap();
-        for (&sentence, answers) in live.iter().zip(answers.chunks_exact(alphabet)) {
+        session.decode_step(&rows, vocabulary_size, &mut answers).unwrap();
+        for (&sentence, answers) in live.iter().zip(answers.chunks_exact(vocabulary_size)) {
             let logits = &expected[sentence][step];
             let log_z = logits.iter().map(|z| z.exp()).sum::<f64>().ln();
             assert!(answers.is_sorted_by(|a, b| a.log_prob >= b.log_prob));
@@ -99,7 +99,7 @@ fn forced_decoding_gives_the_probabilities_of_transformers() {
             .map(|(context, tokens)| Target { context, tokens })
             .collect();
         let mut log_probs = Vec::new();
-        session.judge(&all, &mut log_probs).unwrap();
+        session.score_targets(&all, &mut log_probs).unwrap();
         let mut rest = log_probs.as_slice();
         for (target, loss) in targets.iter().zip(expected) {
             let (own, others) = rest.split_at(target.len());
@@ -145,7 +145,7 @@ fn greedy_search_generates_the_tokens_of_transformers() {
             let (mut found, mut best) = (Vec::new(), Vec::new());
             let mut token = symbols.start;
             while found.len() < expected.len() && found.last() != Some(&symbols.eos) {
-                session.advance(&[Advance { parent: 0, token }], 1, &mut best).unwrap();
+                session.decode_step(&[DecodeStep { parent: 0, token }], 1, &mut best).unwrap();
                 token = best[0].token;
                 found.push(token);
             }
@@ -167,17 +167,19 @@ fn sentences_without_positions_are_refused() {
     assert_eq!(error, "token 60 lies outside of the vocabulary of 60");
     session.encode(&[&[TokenId(59)], &long[1..]]).unwrap();
     let target = Target { context: 0, tokens: &long };
-    assert_eq!(session.judge(&[target], &mut Vec::new()).unwrap_err().to_string(), refused);
+    assert_eq!(session.score_targets(&[target], &mut Vec::new()).unwrap_err().to_string(), refused);
     session.begin(&[1]).unwrap();
     let mut answers = Vec::new();
     for _ in 0..24 {
-        session.advance(&[Advance { parent: 0, token: TokenId(7) }], 1, &mut answers).unwrap();
+        session
+            .decode_step(&[DecodeStep { parent: 0, token: TokenId(7) }], 1, &mut answers)
+            .unwrap();
     }
-    let next = [Advance { parent: 0, token: TokenId(7) }];
-    assert_eq!(session.advance(&next, 1, &mut answers).unwrap_err().to_string(), refused);
+    let next = [DecodeStep { parent: 0, token: TokenId(7) }];
+    assert_eq!(session.decode_step(&next, 1, &mut answers).unwrap_err().to_string(), refused);
     session.begin(&[1]).unwrap();
-    let next = [Advance { parent: 0, token: TokenId(50) }];
-    let error = session.advance(&next, 1, &mut answers).unwrap_err().to_string();
+    let next = [DecodeStep { parent: 0, token: TokenId(50) }];
+    let error = session.decode_step(&next, 1, &mut answers).unwrap_err().to_string();
     assert_eq!(error, "token 50 lies outside of the vocabulary of 50");
 }
 
@@ -192,8 +194,8 @@ fn shortlists_have_their_biases() {
         session.set_shortlist(0, tokens).unwrap();
         session.begin(&[0]).unwrap();
         let mut answers = Vec::new();
-        let start = [Advance { parent: 0, token: TokenId(49) }];
-        session.advance(&start, depth, &mut answers).unwrap();
+        let start = [DecodeStep { parent: 0, token: TokenId(49) }];
+        session.decode_step(&start, depth, &mut answers).unwrap();
         answers
     };
     let all = ask(None, 50);

@@ -7,6 +7,7 @@ use padir_checkpoint::layers::{self, LengthHead};
 use padir_checkpoint::{Parameter, layers::Network as Description};
 
 use crate::block::{Attention, Block, FeedForward, Linear, Norm, Stack, Sublayer, Weights, parts};
+use crate::length_pool::LengthPool;
 use crate::weight::Weight;
 
 /// All weights.
@@ -23,6 +24,7 @@ pub(crate) struct Parts {
     pub output_bias: Option<Weight>,
     pub length: Option<Weight>,
     pub length_bias: Option<Weight>,
+    pub length_pool: Option<LengthPool>,
     pub confidence: Option<Weight>,
 }
 
@@ -35,6 +37,7 @@ parts!(
     output_bias,
     length,
     length_bias,
+    length_pool,
     confidence
 );
 
@@ -49,13 +52,22 @@ impl Assembly {
         let tokens = self.take(&network.embeddings.tokens);
         let encoder = self.stack(&network.encoder);
         let decoder = network.decoder.as_ref();
-        let (length, length_bias) = match &network.heads.length {
-            Some(LengthHead::Classes(table)) => (Some(self.take(table)), None),
+        let (mut length, mut length_bias, mut length_pool) = (None, None, None);
+        match &network.heads.length {
+            Some(LengthHead::Classes(table)) => length = Some(self.take(table)),
             Some(LengthHead::Affine { weight, bias }) => {
-                (Some(self.take(weight)), Some(self.take(bias)))
+                (length, length_bias) = (Some(self.take(weight)), Some(self.take(bias)));
             }
-            None => (None, None),
-        };
+            Some(LengthHead::Pooled(pool)) => {
+                length_pool = Some(LengthPool {
+                    queries: self.take(&pool.queries),
+                    lengths: self.take(&pool.lengths),
+                    hidden: pool.hidden.iter().map(|linear| self.linear(linear)).collect(),
+                    output: self.linear(&pool.output),
+                });
+            }
+            None => {}
+        }
         Parts {
             tokens,
             target_tokens: decoder.and_then(|decoder| self.find(&decoder.embeddings.tokens)),
@@ -65,6 +77,7 @@ impl Assembly {
             output_bias: network.output.as_ref().and_then(|o| self.find(o.bias.as_ref()?)),
             length,
             length_bias,
+            length_pool,
             confidence: network.heads.confidence.as_ref().map(|table| self.take(table)),
         }
     }

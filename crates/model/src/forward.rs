@@ -51,6 +51,18 @@ fn sinusoids(rows: &Ragged, width: usize) -> Vec<f32> {
     rows.lengths().flat_map(|length| &table[..length * width]).copied().collect()
 }
 
+/// What a query stream sees: embeddings of tokens, and which of them each query sees, queries × keys of each sentence.
+pub(crate) struct QueryStream {
+    pub embedded: Tensor<2>,
+    pub visible: Arc<Vec<bool>>,
+}
+
+/// Embeddings of positions alone.
+pub(crate) fn embed_positions(pass: &Pass, table: &Weight, rows: &Arc<Ragged>) -> Tensor<2> {
+    let places = rows.lengths().flat_map(|length| 0..length as u32).collect();
+    ops::embed(pass, table, &Arc::new(places), rows, pass.drop())
+}
+
 /// The blocks of a stack over its input, without the final norm.
 pub(crate) fn run(
     pass: &Pass,
@@ -58,14 +70,37 @@ pub(crate) fn run(
     weights: &Stack,
     rows: &Arc<Ragged>,
     encoded: Option<&Encoded>,
-    mut x: Tensor<2>,
+    stream: Option<&QueryStream>,
+    x: Tensor<2>,
 ) -> Tensor<2> {
-    for (block, weights_of_block) in stack.blocks.iter().zip(&weights.blocks) {
+    run_each(pass, stack, weights, rows, encoded, stream, x, |_| {})
+}
+
+/// The same; `visit` sees the states after each block but the last.
+#[expect(clippy::too_many_arguments, reason = "what a stack is, reads and tells")]
+pub(crate) fn run_each(
+    pass: &Pass,
+    stack: &layers::Stack,
+    weights: &Stack,
+    rows: &Arc<Ragged>,
+    encoded: Option<&Encoded>,
+    stream: Option<&QueryStream>,
+    mut x: Tensor<2>,
+    mut visit: impl FnMut(&Tensor<2>),
+) -> Tensor<2> {
+    for (index, (block, weights_of_block)) in stack.blocks.iter().zip(&weights.blocks).enumerate() {
+        if index > 0 {
+            visit(&x);
+        }
         for pair in block.sublayers.iter().zip(&weights_of_block.sublayers) {
             x = match pair {
                 (layers::Sublayer::Attention(layer), Sublayer::Attention(own)) => {
-                    let (kind, side, keys) = wiring(layer, weights, rows, encoded);
+                    let (kind, mut side, keys) = wiring(layer, weights, rows, encoded);
                     let mut plan = attention_plan(pass, layer, kind, rows, keys);
+                    if let (Some(Wiring::QueryStream), Some(stream)) = (layer.wiring(), stream) {
+                        side = Side::Embeddings(&stream.embedded);
+                        plan.visible = Some(Arc::clone(&stream.visible));
+                    }
                     let mut bias = None;
                     if let (true, Some(relative)) = (layer.relative_bias, &stack.relative_bias) {
                         plan.buckets = Some(buckets(relative));
@@ -130,6 +165,7 @@ fn attention_plan(
         place: layer.place,
         scale: layer.score_scale,
         causal: layer.visibility == Visibility::Causal,
+        visible: None,
         buckets: None,
         queries: Arc::clone(queries),
         keys: Arc::clone(keys),

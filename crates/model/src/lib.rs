@@ -13,6 +13,7 @@ pub mod block;
 mod forward;
 pub mod gradients;
 pub mod length;
+mod length_pool;
 pub mod loss;
 pub mod network;
 pub mod ops;

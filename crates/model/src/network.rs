@@ -3,20 +3,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use padir_base::random::Seed;
-use padir_checkpoint::layers::{self, Unsupported};
+use padir_checkpoint::layers::{self, DecoderInput, Unsupported, upsampled};
 use padir_checkpoint::{Init, ModelConfig, Parameter};
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome, ROWS};
+use padir_kernels::ctc::{self, Ctc};
 use padir_kernels::draw::Draw;
 use padir_kernels::rows::Ragged;
 
 use crate::assembly::{Assembly, Parts};
 use crate::block::Weights;
-use crate::forward::{self, norm_plan};
+use crate::forward::{self, QueryStream, norm_plan};
 use crate::gradients::Gradients;
+use crate::length_pool::LengthPool;
 use crate::loss::Loss;
-use crate::ops::{self, Targets};
+use crate::ops::{self, AlignmentTargets, Targets};
 use crate::pass::Pass;
 use crate::weight::{Weight, host};
 
@@ -69,6 +71,17 @@ pub struct Encoded {
 }
 
 impl Encoded {
+    /// The same without its graph: nothing is learnt through it.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        let detach = |x: &Tensor<2>| {
+            let x = x.clone().detach();
+            if x.device().is_autodiff() { x.inner() } else { x }
+        };
+        let length = self.length.as_ref().map(detach);
+        Self { output: detach(&self.output), rows: Arc::clone(&self.rows), length }
+    }
+
     /// The encoder's output for some sentences, which may come more than once.
     #[must_use]
     pub fn choose(&self, pass: &Pass, sentences: &[usize]) -> Self {
@@ -211,7 +224,7 @@ impl Network {
         let read = self.with_length_token(sources);
         let rows = &read.rows;
         let x = forward::embed(pass, &self.layers.embeddings, &self.parts.tokens, None, &read);
-        let mut x = forward::run(pass, stack, weights, rows, None, x);
+        let mut x = forward::run(pass, stack, weights, rows, None, None, x);
         if let (Some(norm), Some(own)) = (&stack.final_norm, &weights.final_norm) {
             x = ops::normalise(pass, own, norm_plan(norm), rows, pass.drop_tokens(), x);
         }
@@ -254,22 +267,86 @@ impl Network {
     }
 
     /// The states of the decoder over its inputs: one row per token, normalised.
-    ///
-    /// # Panics
-    /// Never: networks are built with a decoder.
     pub fn decode(&self, pass: &Pass, inputs: &Sentences, encoded: &Encoded) -> Tensor<2> {
+        self.decode_with(pass, inputs, encoded, None, false).0
+    }
+
+    /// The same where queries see only some tokens: `visible` has queries × keys of each sentence. Without it, and in a decoder without
+    /// visibility by query, they see all tokens; of those with it, all but their own.
+    pub fn decode_seeing(
+        &self,
+        pass: &Pass,
+        inputs: &Sentences,
+        encoded: &Encoded,
+        visible: Option<Arc<Vec<bool>>>,
+    ) -> Tensor<2> {
+        self.decode_with(pass, inputs, encoded, visible, false).0
+    }
+
+    /// The states of the decoder, and if `inner` is asked for, what the layers before the last give: their states through the same
+    /// final norm, the first layer's first.
+    pub fn decode_layers(
+        &self,
+        pass: &Pass,
+        inputs: &Sentences,
+        encoded: &Encoded,
+        inner: bool,
+    ) -> (Tensor<2>, Vec<Tensor<2>>) {
+        self.decode_with(pass, inputs, encoded, None, inner)
+    }
+
+    fn decode_with(
+        &self,
+        pass: &Pass,
+        inputs: &Sentences,
+        encoded: &Encoded,
+        visible: Option<Arc<Vec<bool>>>,
+        inner: bool,
+    ) -> (Tensor<2>, Vec<Tensor<2>>) {
         let (decoder, weights) = (self.layers.decoder.as_ref().zip(self.parts.decoder.as_ref()))
             .expect("a network without a decoder is refused when it is built");
         let (stack, rows) = (&decoder.stack, &inputs.rows);
         let learned = weights.positions.as_ref();
         let x = forward::embed(pass, &decoder.embeddings, self.target_tokens(), learned, inputs);
-        let x = forward::run(pass, stack, weights, rows, Some(encoded), x);
-        match (&stack.final_norm, &weights.final_norm) {
+        let (x, stream) = match (decoder.input, learned) {
+            (DecoderInput::UpsampledSource, _) => (add_source(pass, x, rows, encoded), None),
+            (DecoderInput::Positions, Some(table)) => {
+                let others = || Arc::new(all_others(rows));
+                let visible = visible.unwrap_or_else(others);
+                let stream = QueryStream { embedded: x, visible };
+                (forward::embed_positions(pass, table, rows), Some(stream))
+            }
+            _ => (x, None),
+        };
+        let normalise = |x: Tensor<2>| match (&stack.final_norm, &weights.final_norm) {
             (Some(norm), Some(own)) => {
                 ops::normalise(pass, own, norm_plan(norm), rows, pass.drop(), x)
             }
             _ => x,
-        }
+        };
+        let mut states = Vec::new();
+        let stream = stream.as_ref();
+        let x = forward::run_each(pass, stack, weights, rows, Some(encoded), stream, x, |x| {
+            if inner {
+                states.push(x.clone());
+            }
+        });
+        let last = normalise(x);
+        (last, states.into_iter().map(normalise).collect())
+    }
+
+    /// The loss of targets, without their ends, as sums over their alignments with slots, and what came out; `None` if the model has
+    /// no BLANK. The scale and the blank of `loss` are the model's own.
+    pub fn alignment_loss(
+        &self,
+        pass: &Pass,
+        states: &Tensor<2>,
+        targets: &AlignmentTargets,
+        loss: Ctc,
+    ) -> Option<(Loss, ctc::Outcome)> {
+        let blank = self.config.symbols.blank?.0;
+        let loss = Ctc { blank, scale: self.logit_scale(), ..loss };
+        Some(ops::align(pass, loss, states, self.output(), targets))
     }
 
     /// The loss of predicting tokens from the decoder's states, and what came out.
@@ -302,8 +379,8 @@ impl Network {
     }
 
     /// The loss of foretelling which of the `best` guesses at the targets are right, each counted `each` times, and what came out; `None`
-    /// if there is no rejecter. Nothing but the rejecter learns from it.
-    pub fn rejecter_loss(
+    /// if there is no rejecter. Nothing but the confidence head learns from it.
+    pub fn confidence_loss(
         &self,
         pass: &Pass,
         states: &Tensor<2>,
@@ -319,8 +396,8 @@ impl Network {
         Some(ops::classify(pass, loss, &states.clone().detach(), table, &targets))
     }
 
-    /// ln p that the likeliest token of each row is right, if there is a rejecter.
-    pub fn approvals(&self, states: &Tensor<2>) -> Option<Vec<f32>> {
+    /// ln p that the likeliest token of each row is right, if there is a confidence head.
+    pub fn confidences(&self, states: &Tensor<2>) -> Option<Vec<f32>> {
         let table = self.parts.confidence.as_ref()?.tensor();
         let table = if states.device().is_autodiff() { table } else { table.inner() };
         let logits = host(states.clone().matmul(table.transpose()));
@@ -367,6 +444,40 @@ impl Network {
     pub(crate) fn length_weights(&self) -> (Option<&Weight>, Option<&Weight>) {
         (self.parts.length.as_ref(), self.parts.length_bias.as_ref())
     }
+
+    /// The pooled length predictor, if it is that one.
+    pub(crate) fn length_pool(&self) -> Option<(&LengthPool, &layers::PooledLength)> {
+        match (&self.parts.length_pool, &self.layers.heads.length) {
+            (Some(pool), Some(layers::LengthHead::Pooled(layout))) => Some((pool, layout)),
+            _ => None,
+        }
+    }
+}
+
+/// x + the encoder's output, each slot with its state. Empty sources have none.
+fn add_source(pass: &Pass, x: Tensor<2>, slots: &Ragged, encoded: &Encoded) -> Tensor<2> {
+    let Some(last) = encoded.rows.tokens().checked_sub(1) else { return x };
+    let (mut rows, mut there) = (Vec::new(), Vec::new());
+    for (count, source) in slots.lengths().zip(encoded.rows.ranges()) {
+        for slot in 0..count {
+            let state = source.start + upsampled(slot, count, source.len());
+            rows.push(state.min(last) as u32);
+            there.push(if source.is_empty() { 0.0 } else { 1.0 });
+        }
+    }
+    let states = ops::pick(pass, &encoded.output, &Arc::new(rows));
+    if there.iter().all(|&one| one > 0.5_f32) {
+        return x + states;
+    }
+    let shape = [there.len(), 1];
+    let there = Tensor::<2>::from_data(TensorData::new(there, shape), &states.device());
+    x + states * there
+}
+
+/// Queries × keys of each sentence: everybody sees all but themselves.
+fn all_others(rows: &Ragged) -> Vec<bool> {
+    let pairs = |n: usize| (0..n).flat_map(move |i| (0..n).map(move |j| i != j));
+    rows.lengths().flat_map(pairs).collect()
 }
 
 /// The largest logits as log-probabilities.

@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 
-use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::{Answers, Candidate, Denoiser, Query};
 use padir_base::random::{Purpose, Seed, Stream};
+use padir_base::{ParallelTraining, TokenId};
 use padir_checkpoint::layers::Activation;
 use padir_checkpoint::{
-    Checkpoint, Decoder, DecoderKind, Extras, Family, LengthPredictor, Marian, ModelConfig, Preset,
-    save,
+    Checkpoint, Decoder, DecoderKind, Extras, Family, InitialTokens, LengthPredictor, Marian,
+    ModelConfig, PooledLength, Preset, save,
 };
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_model::{Device, Network, Pass, Sentences};
@@ -27,12 +27,20 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
         Just(LengthPredictor::Offset { classes: 12 }),
         Just(LengthPredictor::Affine),
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
+        any::<bool>().prop_map(|relative| LengthPredictor::Pooled(PooledLength {
+            classes: 12,
+            relative,
+            queries: 3,
+            hidden: 14,
+            hidden_layers: 2,
+        })),
         Just(LengthPredictor::Oracle),
+        Just(LengthPredictor::Upsample { factor: 2, min_slots: 5 }),
     ];
     let vocabulary = prop::sample::select(&VOCABULARIES[..]);
-    (any::<[bool; 5]>(), length, vocabulary, 1..3_usize, 1..3_usize).prop_map(
+    (any::<[bool; 6]>(), length, vocabulary, 1..3_usize, 1..3_usize).prop_map(
         |(
-            [parallel, positional, learned, tied, rejecter],
+            [parallel, positional, learned, tied, rejecter, disco],
             length,
             vocabulary,
             encoder,
@@ -47,8 +55,16 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
                 parallel.positional_attention = positional;
                 parallel.learned_positions = learned;
                 parallel.max_positions = 40;
+                if disco && learned && !length.is_upsampled() {
+                    parallel.training = ParallelTraining::Disco;
+                    parallel.positional_attention = false;
+                }
                 parallel.length = length;
-                parallel.rejecter = rejecter;
+                if length.is_upsampled() {
+                    config.symbols = config.symbols.with_blank();
+                    parallel.initial = InitialTokens::Mask;
+                }
+                parallel.confidence_head = rejecter;
             }
             config
         },
@@ -142,15 +158,15 @@ fn engine_answers(
         answers.prepare(&query, DEPTH);
         session.denoise(&query, &mut answers).unwrap();
         let all = (0..tokens.len()).map(|at| answers.at(at).unwrap().to_vec()).collect();
-        return (all, (0..tokens.len()).filter_map(|at| answers.approval(at)).collect());
+        return (all, (0..tokens.len()).filter_map(|at| answers.confidence(at)).collect());
     }
     let mut all = Vec::new();
     for (context, row) in rows.iter().enumerate() {
         session.begin(&[context]).unwrap();
         for &token in row {
             let mut answers = Vec::new();
-            let next = Advance { parent: 0, token: TokenId(token) };
-            session.advance(&[next], DEPTH, &mut answers).unwrap();
+            let next = DecodeStep { parent: 0, token: TokenId(token) };
+            session.decode_step(&[next], DEPTH, &mut answers).unwrap();
             all.push(answers);
         }
     }
@@ -179,8 +195,8 @@ fn compare(
     let read = Sentences::new(targets.iter().map(Vec::as_slice));
     let states = network.decode(&pass, &read, &encoded);
     let whole = network.top(&states, vocabulary);
-    let judged = network.approvals(&states).unwrap_or_default();
-    let foretold = network.foretell(&encoded, 4);
+    let rated = network.confidences(&states).unwrap_or_default();
+    let predicted = network.predict_lengths(&encoded, 4);
 
     for &(precision, tolerance) in precisions {
         let engine = Engine::load(checkpoint, precision).unwrap();
@@ -188,11 +204,11 @@ fn compare(
         let given: Vec<Vec<TokenId>> = sources.iter().map(|row| ids(row)).collect();
         session.encode(&given.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
         let parallel = config.parallel().is_some();
-        let (answers, approvals) = engine_answers(&mut session, &targets, parallel);
-        assert_eq!((answers.len(), approvals.len()), (whole.len(), judged.len()));
-        for (ours, &theirs) in approvals.iter().zip(&judged) {
+        let (answers, confidences) = engine_answers(&mut session, &targets, parallel);
+        assert_eq!((answers.len(), confidences.len()), (whole.len(), rated.len()));
+        for (ours, &theirs) in confidences.iter().zip(&rated) {
             let error = (ours - f64::from(theirs)).abs();
-            assert!(error < tolerance, "{precision:?} judgement: {ours} {theirs}");
+            assert!(error < tolerance, "{precision:?} confidence_accuracy: {ours} {theirs}");
         }
         for (answers, whole) in answers.iter().zip(&whole) {
             for (rank, one) in answers.iter().enumerate() {
@@ -203,13 +219,13 @@ fn compare(
                 assert!(error < tolerance, "{precision:?} rank {rank}");
             }
         }
-        for (context, foretold) in foretold.iter().enumerate() {
+        for (context, predicted) in predicted.iter().enumerate() {
             let lengths = session.lengths(context, 4);
-            assert_eq!(lengths.len(), foretold.len());
+            assert_eq!(lengths.len(), predicted.len());
             if precision == Precision::F32 {
-                for (ours, theirs) in lengths.iter().zip(foretold) {
-                    let error = (ours.1 - f64::from(theirs.1)).abs();
-                    assert!(error < 1e-3, "{lengths:?} {foretold:?}");
+                for (ours, theirs) in lengths.iter().zip(predicted) {
+                    let error = (ours.1 - theirs.1).abs();
+                    assert!(error < 1e-3, "{lengths:?} {predicted:?}");
                 }
             }
         }

@@ -8,10 +8,14 @@ use burn::tensor::Device;
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::layers::Activation;
 use padir_checkpoint::{
-    Decoder, DecoderKind, Family, LengthPredictor, Marian, ModelConfig, Preset,
+    Decoder, DecoderKind, Family, InitialTokens, LengthPredictor, Marian, ModelConfig,
+    PooledLength, Preset,
 };
+use padir_kernels::ctc::Ctc;
 use padir_kernels::dropout::Sharing;
-use padir_model::{DropoutKey, Network, Pass};
+use padir_kernels::rows::Ragged;
+use padir_model::ops::AlignmentTargets;
+use padir_model::{DropoutKey, Network, Pass, Sentences};
 use proptest::prelude::*;
 use support::{Batch, VOCABULARY, run, shrink};
 
@@ -21,7 +25,15 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
         Just(LengthPredictor::Offset { classes: 12 }),
         Just(LengthPredictor::Affine),
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
+        any::<bool>().prop_map(|relative| LengthPredictor::Pooled(PooledLength {
+            classes: 12,
+            relative,
+            queries: 3,
+            hidden: 14,
+            hidden_layers: 2,
+        })),
         Just(LengthPredictor::Oracle),
+        Just(LengthPredictor::Upsample { factor: 2, min_slots: 5 }),
     ];
     let t5 = (any::<[bool; 5]>(), length, 1..3_usize, 1..3_usize).prop_map(
         |(flags, length, encoder, decoder)| {
@@ -36,7 +48,11 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
                 decoder.learned_positions = learned;
                 decoder.max_positions = 40;
                 decoder.length = length;
-                decoder.rejecter = rejecter;
+                if length.is_upsampled() {
+                    config.symbols = config.symbols.with_blank();
+                    decoder.initial = InitialTokens::Mask;
+                }
+                decoder.confidence_head = rejecter;
             }
             config
         },
@@ -122,7 +138,7 @@ fn threads_do_not_change_a_bit() {
     assert!(with(1) == with(3));
 }
 
-/// The rejecter learns from the states of the decoder, and nothing else learns from the rejecter.
+/// The confidence head learns from the states of the decoder, and nothing else learns from the confidence head.
 #[test]
 fn a_rejecter_leaves_the_rest_of_the_network_alone() {
     let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, DecoderKind::Parallel));
@@ -133,10 +149,10 @@ fn a_rejecter_leaves_the_rest_of_the_network_alone() {
     };
     for fused in [true, false] {
         let Decoder::Parallel(decoder) = &mut config.decoder else { panic!() };
-        decoder.rejecter = false;
+        decoder.confidence_head = false;
         let without = learn(&config, fused);
         let Decoder::Parallel(decoder) = &mut config.decoder else { panic!() };
-        decoder.rejecter = true;
+        decoder.confidence_head = true;
         let mut with = learn(&config, fused);
         let rejecter = with.pop().unwrap();
         assert!(with == without, "fused: {fused}");
@@ -153,9 +169,57 @@ fn a_loss_that_is_left_out_is_refused() {
     let batch = Batch::random(&mut Seed(5).stream(Purpose::Synthesis, 0), &[5, 7], &[6, 8]);
     let pass = Pass::training(true, None, Arc::new(network.gradients()));
     let encoded = network.encode(&pass, &batch.sources);
-    let length = network.length_loss(&pass, &encoded, &[6, 8], 1.0, 0.0, 0.0);
+    let length = network.length_loss(&pass, &encoded, &[6, 8], support::LENGTHS);
     let states = network.decode(&pass, &batch.inputs, &encoded);
     let (tokens, _) = network.token_loss(&pass, &states, &batch.targets, 0.0, 0.0);
     drop(length);
     network.backward(&pass, tokens);
+}
+
+/// Alignments summed up by the kernel and by tensor operations: values, gradients, best paths and likeliest alignments.
+#[test]
+fn fused_alignment_losses_equal_composed_ones() {
+    let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, DecoderKind::Parallel));
+    config.symbols = config.symbols.with_blank();
+    let Decoder::Parallel(decoder) = &mut config.decoder else { panic!() };
+    decoder.initial = InitialTokens::Mask;
+    decoder.length = LengthPredictor::Upsample { factor: 2, min_slots: 5 };
+    let network = Network::initialise(&config, Seed(5), &Device::flex().autodiff()).unwrap();
+    // One target does not fit, one is empty.
+    let batch =
+        Batch::random(&mut Seed(6).stream(Purpose::Synthesis, 0), &[4, 3, 2, 6], &[5, 0, 9, 12]);
+    let slots = Arc::new(Ragged::new([8, 6, 5, 12]));
+    let targets = AlignmentTargets {
+        slots: Arc::clone(&slots),
+        ids: Arc::clone(&batch.inputs.ids),
+        rows: Arc::clone(&batch.inputs.rows),
+    };
+    let mask = config.symbols.mask.unwrap().0;
+    let inputs = Sentences { ids: Arc::new(vec![mask; slots.tokens()]), rows: slots };
+    let learn = |fused: bool| {
+        let store = Arc::new(network.gradients());
+        let pass = Pass::training(fused, None, Arc::clone(&store));
+        let encoded = network.encode(&pass, &batch.sources);
+        let (states, inner) = network.decode_layers(&pass, &inputs, &encoded, true);
+        assert_eq!(inner.len(), config.num_decoder_layers - 1);
+        let loss =
+            Ctc { blank: 0, scale: 1.0, smoothing: 0.1, z_loss: 0.01, weight: 0.7, viterbi: true };
+        let (total, outcome) = network.alignment_loss(&pass, &states, &targets, loss).unwrap();
+        network.backward(&pass, total);
+        drop((pass, inner, states, encoded));
+        let mut store = Arc::into_inner(store).expect("the pass is over");
+        let gradients: Vec<Vec<f32>> =
+            (0..store.len()).map(|index| store.read(index).to_vec()).collect();
+        (outcome, gradients)
+    };
+    let ((fused, dfused), (composed, dcomposed)) = (learn(true), learn(false));
+    assert_eq!((fused.unfit, fused.counted), (composed.unfit, composed.counted));
+    assert!(fused.unfit >= 1);
+    assert!((fused.loss - composed.loss).abs() < 1e-4 * composed.loss, "{fused:?} {composed:?}");
+    assert!((fused.nll - composed.nll).abs() < 1e-4 * composed.nll);
+    assert_eq!((fused.best, fused.aligned), (composed.best, composed.aligned));
+    let floor = 0.01 * dcomposed.iter().map(|g| largest(g)).fold(0.0, f32::max);
+    for (parameter, (a, b)) in config.parameters().iter().zip(dfused.iter().zip(&dcomposed)) {
+        compare(&parameter.name, a, b, floor).unwrap();
+    }
 }

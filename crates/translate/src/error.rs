@@ -87,7 +87,7 @@ impl<E: StdError + Send + Sync + 'static> From<DecodeError<E>> for TranslateErro
     fn from(error: DecodeError<E>) -> Self {
         match error {
             DecodeError::Settings(error) => Self::Settings(error),
-            DecodeError::Denoiser(error) | DecodeError::Continuer(error) => Self::model(error),
+            DecodeError::Denoiser(error) | DecodeError::CausalModel(error) => Self::model(error),
             other => Self::model(other),
         }
     }

@@ -20,7 +20,7 @@ mod translation;
 mod translator;
 
 pub use error::TranslateError;
-pub use model::{Model, abilities_of, symbols_of};
+pub use model::{Model, abilities_of, ctc_symbols_of, symbols_of};
 pub use observer::{Place, Watcher};
 pub use padir_decode::Decoding;
 pub use rerank::Reranker;

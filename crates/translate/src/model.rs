@@ -1,16 +1,16 @@
 //! What a translator asks of a model: the engine answers, or a network in training.
 
 use padir_base::TokenId;
-use padir_base::continuation::Continuer;
+use padir_base::causal::CausalModel;
 use padir_base::denoise::Denoiser;
 use padir_checkpoint::{Decoder, InitialTokens, LengthPredictor, ModelConfig};
-use padir_decode::{Abilities, Order, autoregression, padir};
+use padir_decode::{Abilities, Order, autoregression, ctc, padir};
 use padir_engine::{EngineError, Session};
 
 /// An encoder-decoder. Sources are encoded first; source i is then context i of whatever is decoded.
 ///
 /// Of the two decoders it needs to be only the one that its configuration names; as the other one it fails.
-pub trait Model: Denoiser + Continuer<Error = <Self as Denoiser>::Error> {
+pub trait Model: Denoiser + CausalModel<Error = <Self as Denoiser>::Error> {
     /// Its shape.
     fn config(&self) -> &ModelConfig;
 
@@ -61,12 +61,16 @@ impl Model for Session {
 pub fn abilities_of(config: &ModelConfig) -> Abilities {
     let Decoder::Parallel(parallel) = &config.decoder else { return Abilities::autoregressive() };
     let positions = parallel.max_positions;
-    let longest = match parallel.length {
-        LengthPredictor::Token { classes } => classes.min(positions),
+    let order = if parallel.length.is_upsampled() { Order::Alignment } else { Order::Parallel };
+    let positions = match parallel.length {
+        // Targets are hardly longer than their sources, of which each token has so many slots.
+        LengthPredictor::Upsample { factor, .. } => (positions / factor.max(1)).max(2),
         _ => positions,
     };
+    let longest = parallel.length.longest().map_or(positions, |classes| classes.min(positions));
     Abilities {
-        order: Order::Parallel,
+        order,
+        training: parallel.training,
         max_length: Some(longest),
         positions: Some(positions),
         initial: match parallel.initial {
@@ -76,7 +80,7 @@ pub fn abilities_of(config: &ModelConfig) -> Abilities {
         },
         mask: config.symbols.mask.is_some(),
         numbered_masks: !config.symbols.numbered_masks().is_empty(),
-        confidence_head: parallel.rejecter,
+        confidence_head: parallel.confidence_head,
     }
 }
 
@@ -85,6 +89,14 @@ pub fn symbols_of(config: &ModelConfig) -> padir::Symbols {
     let symbols = &config.symbols;
     let numbered = symbols.numbered_masks();
     padir::Symbols { numbered, ..padir::Symbols::new(symbols.random.clone(), symbols.mask) }
+}
+
+/// The symbols of a model, as decoding of alignments knows them; none if it predicts no alignments.
+pub fn ctc_symbols_of(config: &ModelConfig) -> Option<ctc::Symbols> {
+    let symbols = &config.symbols;
+    let silent = vec![symbols.pad, symbols.eos];
+    let (blank, mask) = symbols.blank.zip(symbols.mask)?;
+    Some(ctc::Symbols { blank, mask, silent })
 }
 
 /// The symbols of a model, as autoregressive search knows them.

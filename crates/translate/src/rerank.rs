@@ -38,7 +38,12 @@ impl Reranker {
         let length_penalty = match decoding {
             Decoding::Beam(beam) => beam.length_penalty,
             Decoding::Sample(sample) => sample.length_penalty.unwrap_or(0.0),
-            Decoding::Refine(_) | Decoding::MaskPredict(_) => {
+            Decoding::Refine(_)
+            | Decoding::MaskPredict(_)
+            | Decoding::EasyFirst(_)
+            | Decoding::Sundae(_)
+            | Decoding::Gibbs(_)
+            | Decoding::Ctc(_) => {
                 return Err(TranslateError::ParallelReranker);
             }
         };
@@ -90,7 +95,7 @@ impl Reranker {
             .collect();
         let targets: Vec<Target<'_>> =
             said.iter().map(|(context, tokens)| Target { context: *context, tokens }).collect();
-        self.session.judge(&targets, &mut self.log_probs)?;
+        self.session.score_targets(&targets, &mut self.log_probs)?;
         let mut rest = self.log_probs.as_slice();
         for list in lists {
             for hypothesis in &mut *list {

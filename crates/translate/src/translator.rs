@@ -7,14 +7,17 @@ use std::sync::Arc;
 use padir_base::TokenId;
 use padir_checkpoint::{Checkpoint, GENERATION, ModelConfig, SENTENCEPIECE, TOKENIZER};
 use padir_decode::autoregression::{self, Beam, Sample, Source};
+use padir_decode::ctc::{self, Ctc};
 use padir_decode::decoding::stored;
-use padir_decode::{Decoding, Hypothesis, padir};
+use padir_decode::{
+    Decoding, EasyFirst, GibbsChain, Hypothesis, easy_first_each, gibbs_each, padir,
+};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
 
 use crate::error::TranslateError;
-use crate::model::{Model, abilities_of, causal_symbols_of, symbols_of};
+use crate::model::{Model, abilities_of, causal_symbols_of, ctc_symbols_of, symbols_of};
 use crate::observer::{Guide, Place, Watcher};
 use crate::rerank::Reranker;
 use crate::sentence::sentences;
@@ -354,20 +357,48 @@ impl<M: Model> Translator<M> {
         guide: &mut Guide<'_, W>,
     ) -> Result<Vec<Vec<Hypothesis>>, TranslateError> {
         let mut refined: Vec<(usize, padir::Settings)> = Vec::new();
+        let mut chained: Vec<(usize, GibbsChain)> = Vec::new();
+        let mut ranked: Vec<(usize, EasyFirst)> = Vec::new();
         let mut searched: Vec<(usize, Beam)> = Vec::new();
         let mut sampled: Vec<(usize, Sample)> = Vec::new();
+        let mut aligned: Vec<(usize, Ctc)> = Vec::new();
         for (i, job) in jobs.iter().enumerate() {
             match job.decoding.unwrap_or(&self.decoding) {
                 Decoding::Refine(how) => refined.push((i, (**how).clone())),
                 Decoding::MaskPredict(how) => refined.push((i, how.settings())),
+                Decoding::Sundae(how) => refined.push((i, how.settings())),
+                Decoding::Gibbs(how) => chained.push((i, *how)),
+                Decoding::EasyFirst(how) => ranked.push((i, *how)),
                 Decoding::Beam(how) => searched.push((i, *how)),
                 Decoding::Sample(how) => sampled.push((i, *how)),
+                Decoding::Ctc(how) => aligned.push((i, *how)),
             }
         }
         let mut lists = vec![Vec::new(); jobs.len()];
         if !refined.is_empty() {
             let (numbers, settings) = unzip(&refined);
             let found = self.refine(jobs, &numbers, &settings, &mut guide.of(&numbers))?;
+            put(&mut lists, &numbers, found);
+        }
+        if !chained.is_empty() {
+            let (numbers, hows) = unzip(&chained);
+            let sentences = self.parallel_sentences(jobs, &numbers, |i| hows[i].lengths)?;
+            let symbols = symbols_of(self.model.config());
+            let guide = &mut guide.of(&numbers);
+            let found = gibbs_each(&mut self.model, &hows, &symbols, &sentences, guide)?;
+            put(&mut lists, &numbers, found);
+        }
+        if !ranked.is_empty() {
+            let (numbers, hows) = unzip(&ranked);
+            let sentences = self.parallel_sentences(jobs, &numbers, |i| hows[i].lengths)?;
+            let symbols = symbols_of(self.model.config());
+            let guide = &mut guide.of(&numbers);
+            let found = easy_first_each(&mut self.model, &hows, &symbols, &sentences, guide)?;
+            put(&mut lists, &numbers, found);
+        }
+        if !aligned.is_empty() {
+            let (numbers, settings) = unzip(&aligned);
+            let found = self.align(&numbers, &settings, &mut guide.of(&numbers))?;
             put(&mut lists, &numbers, found);
         }
         let symbols = causal_symbols_of(self.model.config());
@@ -390,6 +421,22 @@ impl<M: Model> Translator<M> {
         Ok(lists)
     }
 
+    fn align<W: Watcher>(
+        &mut self,
+        numbers: &[usize],
+        settings: &[&Ctc],
+        guide: &mut Guide<'_, W>,
+    ) -> Result<Vec<Vec<Hypothesis>>, TranslateError> {
+        let symbols = ctc_symbols_of(self.model.config()).ok_or(TranslateError::NoLengths)?;
+        let mut sentences = Vec::with_capacity(numbers.len());
+        for &context in numbers {
+            let slots = self.model.lengths(context, 1).first().map(|&(slots, _)| slots);
+            let slots = slots.ok_or(TranslateError::NoLengths)?;
+            sentences.push(ctc::Sentence { context, slots });
+        }
+        Ok(ctc::decode_each(&mut self.model, settings, &symbols, &sentences, guide)?)
+    }
+
     fn refine<W: Watcher>(
         &mut self,
         jobs: &[Job<'_>],
@@ -398,15 +445,26 @@ impl<M: Model> Translator<M> {
         guide: &mut Guide<'_, W>,
     ) -> Result<Vec<Vec<Hypothesis>>, TranslateError> {
         let symbols = symbols_of(self.model.config());
-        let mut sentences = Vec::with_capacity(numbers.len());
-        for (&context, settings) in numbers.iter().zip(settings) {
-            let lengths = self.model.lengths(context, settings.lengths_to_know());
+        let sentences =
+            self.parallel_sentences(jobs, numbers, |i| settings[i].lengths_to_know())?;
+        Ok(padir::refine_each(&mut self.model, settings, &symbols, &sentences, guide)?)
+    }
+
+    /// Jobs as parallel decoding knows them, each with so many lengths.
+    fn parallel_sentences(
+        &self,
+        jobs: &[Job<'_>],
+        numbers: &[usize],
+        most: impl Fn(usize) -> usize,
+    ) -> Result<Vec<padir::Sentence>, TranslateError> {
+        let sentence = |(i, &context): (usize, &usize)| {
+            let lengths = self.model.lengths(context, most(i));
             if lengths.is_empty() {
                 return Err(TranslateError::NoLengths);
             }
-            sentences.push(padir::Sentence { number: jobs[context].number, context, lengths });
-        }
-        Ok(padir::refine_each(&mut self.model, settings, &symbols, &sentences, guide)?)
+            Ok(padir::Sentence { number: jobs[context].number, context, lengths })
+        };
+        numbers.iter().enumerate().map(sentence).collect()
     }
 }
 

@@ -5,14 +5,14 @@
 //! them takes it for a plain T5. Other programs may leave keys at the top which we do not know;
 //! under `padir` an unknown key is an error.
 
-use padir_base::TokenId;
 use padir_base::hash::Sha256;
+use padir_base::{ParallelTraining, TokenId};
 use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::{
     ConfigProblem, Decoder, DecoderKind, Family, InitialTokens, LengthPredictor, ModelConfig,
-    ParallelDecoder, Provenance, RelativeBias, Symbols, marian,
+    ParallelDecoder, PooledLength, Provenance, RelativeBias, Symbols, marian,
 };
 use crate::keys::Keys;
 use crate::languages::{Language, Languages};
@@ -78,6 +78,18 @@ impl ModelConfig {
     /// The content of a `config.json`.
     pub fn to_json(&self) -> String {
         format!("{:#}\n", Value::from(self.clone()))
+    }
+
+    /// The same for int8 weights, which transformers must not take for numbers of their own: it skips a quantisation whose method it does not
+    /// know and loads nonsense, but refuses one without a method.
+    pub fn to_quantised_json(&self) -> String {
+        let mut json = Value::from(self.clone());
+        json["torch_dtype"] = json!("int8");
+        json["quantization_config"] = json!({
+            "bits": 8,
+            "scheme": "a weight is its int8 number times the scale of its row; `padir dequantize` writes f32 weights",
+        });
+        format!("{json:#}\n")
     }
 }
 
@@ -186,6 +198,7 @@ pub(super) fn read_languages(top: &mut Keys) -> Result<Languages, ConfigError> {
 fn read_symbols(ours: &mut Keys, symbols: &mut Symbols) -> Result<(), ConfigError> {
     symbols.pieces = ours.take("pieces", COUNT)?;
     symbols.mask = ours.optional("mask_token_id", ID)?;
+    symbols.blank = ours.optional("blank_token_id", ID)?;
     symbols.length = ours.optional("length_token_id", ID)?;
     symbols.random = ours.take("random_from", ID)?..ours.take("random_to", ID)?;
     Ok(())
@@ -193,20 +206,23 @@ fn read_symbols(ours: &mut Keys, symbols: &mut Symbols) -> Result<(), ConfigErro
 
 fn read_parallel(ours: &mut Keys) -> Result<ParallelDecoder, ConfigError> {
     Ok(ParallelDecoder {
+        // Models of before there were others do not speak of it.
+        training: ours.or("objective", ParallelTraining::CHOICES, ParallelTraining::Padir)?,
         positional_attention: ours.take("positional_attention", SWITCH)?,
         max_positions: ours.take("max_positions", COUNT)?,
         learned_positions: ours.take("learned_positions", SWITCH)?,
         initial: ours.take::<InitialTokens>("initial", InitialTokens::CHOICES)?,
         length: read_length(ours)?,
-        // Models of before rejecters could be learnt do not speak of it.
-        rejecter: ours.or("rejecter", SWITCH, false)?,
+        // Old models have no confidence head, or call it a rejecter.
+        confidence_head: ours.or("confidence_head", SWITCH, false)?
+            | ours.or("rejecter", SWITCH, false)?,
     })
 }
 
 fn read_length(ours: &mut Keys) -> Result<LengthPredictor, ConfigError> {
     let missing = || ConfigError::Missing { key: "padir.length".to_owned() };
     let mut keys = ours.object("length", "padir.length.")?.ok_or_else(missing)?;
-    let wanted = r#""token", "offset", "affine", "fertility" or "oracle""#;
+    let wanted = r#""token", "offset", "affine", "fertility", "pooled", "oracle" or "upsample""#;
     let predictor: String = keys.take("predictor", wanted)?;
     let length = match predictor.as_str() {
         "token" => LengthPredictor::Token { classes: keys.take("classes", COUNT)? },
@@ -215,7 +231,18 @@ fn read_length(ours: &mut Keys) -> Result<LengthPredictor, ConfigError> {
         "fertility" => {
             LengthPredictor::Fertility { max_fertility: keys.take("max_fertility", COUNT)? }
         }
+        "pooled" => LengthPredictor::Pooled(PooledLength {
+            classes: keys.take("classes", COUNT)?,
+            relative: keys.take("relative", SWITCH)?,
+            queries: keys.take("queries", COUNT)?,
+            hidden: keys.take("hidden", COUNT)?,
+            hidden_layers: keys.take("hidden_layers", COUNT)?,
+        }),
         "oracle" => LengthPredictor::Oracle,
+        "upsample" => LengthPredictor::Upsample {
+            factor: keys.take("factor", COUNT)?,
+            min_slots: keys.take("min_slots", COUNT)?,
+        },
         other => return Err(keys.wrong("predictor", &json!(other), wanted)),
     };
     keys.finish()?;
@@ -283,13 +310,19 @@ fn ours_of(config: &ModelConfig) -> Value {
         "vocabulary_sha256": config.provenance.vocabulary,
         "data_sha256": config.provenance.data,
     });
+    if let Some(blank) = symbols.blank {
+        ours["blank_token_id"] = json!(blank);
+    }
     if let Some(parallel) = config.parallel() {
+        if parallel.training != ParallelTraining::Padir {
+            ours["objective"] = json!(parallel.training);
+        }
         ours["positional_attention"] = json!(parallel.positional_attention);
         ours["max_positions"] = json!(parallel.max_positions);
         ours["learned_positions"] = json!(parallel.learned_positions);
         ours["initial"] = json!(parallel.initial);
-        if parallel.rejecter {
-            ours["rejecter"] = json!(true);
+        if parallel.confidence_head {
+            ours["confidence_head"] = json!(true);
         }
         ours["length"] = match parallel.length {
             LengthPredictor::Token { classes } => {
@@ -302,7 +335,18 @@ fn ours_of(config: &ModelConfig) -> Value {
             LengthPredictor::Fertility { max_fertility } => {
                 json!({ "predictor": "fertility", "max_fertility": max_fertility })
             }
+            LengthPredictor::Pooled(pooled) => json!({
+                "predictor": "pooled",
+                "classes": pooled.classes,
+                "relative": pooled.relative,
+                "queries": pooled.queries,
+                "hidden": pooled.hidden,
+                "hidden_layers": pooled.hidden_layers,
+            }),
             LengthPredictor::Oracle => json!({ "predictor": "oracle" }),
+            LengthPredictor::Upsample { factor, min_slots } => {
+                json!({ "predictor": "upsample", "factor": factor, "min_slots": min_slots })
+            }
         };
     }
     ours
@@ -325,7 +369,9 @@ mod tests {
             LengthPredictor::Offset { classes: 77 },
             LengthPredictor::Affine,
             LengthPredictor::Fertility { max_fertility: 2 },
+            LengthPredictor::Pooled(PooledLength { queries: 3, ..PooledLength::default() }),
             LengthPredictor::Oracle,
+            LengthPredictor::Upsample { factor: 3, min_slots: 12 },
         ];
         for length in lengths {
             let mut config = parallel();
@@ -335,13 +381,22 @@ mod tests {
             config.dropout_rate = 0.15;
             config.tie_word_embeddings = false;
             config.decoder = Decoder::Parallel(ParallelDecoder {
+                training: ParallelTraining::Sundae,
                 positional_attention: false,
                 learned_positions: true,
-                initial: InitialTokens::NumberedMask,
+                initial: if length.is_upsampled() {
+                    InitialTokens::Mask
+                } else {
+                    InitialTokens::NumberedMask
+                },
                 max_positions: 99,
                 length,
-                rejecter: length == LengthPredictor::Oracle,
+                confidence_head: length == LengthPredictor::Oracle,
             });
+            if length.is_upsampled() {
+                config.symbols = config.symbols.with_blank();
+                assert_eq!(config.symbols.blank, Some(TokenId(298)));
+            }
             configs.push(config);
         }
         for config in configs {
@@ -393,13 +448,24 @@ mod tests {
                 json!({ "predictor": "oracle", "classes": 3 }),
                 "`padir.length.classes` is not a key",
             ),
+            (
+                "/padir/length",
+                json!({ "predictor": "pooled", "classes": 9, "relative": 1 }),
+                "`padir.length.relative` is 1; it must be true or false",
+            ),
             ("/padir/mask_token_id", json!(1.5), "`padir.mask_token_id` is 1.5"),
             ("/padir/data_sha256", json!("abc"), "`padir.data_sha256` is \"abc\""),
+            (
+                "/padir/objective",
+                json!("gan"),
+                "`padir.objective` is \"gan\"; it must be \"padir\"",
+            ),
         ];
         for (pointer, value, expected) in cases {
             let mut json = Value::from(parallel());
             // Not every key is always there.
             json["source_language"] = Value::Null;
+            json["padir"]["objective"] = json!("padir");
             *json.pointer_mut(pointer).unwrap() = value;
             let error = ModelConfig::try_from(json).expect_err(expected).to_string();
             assert!(error.starts_with(expected), "{pointer}: {error}");

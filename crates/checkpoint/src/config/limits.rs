@@ -9,7 +9,7 @@ use super::{
     Decoder, Family, InitialTokens, LengthPredictor, Marian, ModelConfig, ParallelDecoder,
     RelativeBias, Symbols, marian,
 };
-use padir_base::TokenId;
+use padir_base::{ParallelTraining, TokenId};
 
 /// Most parameters: 80 GB of f32.
 pub const MAX_PARAMETERS: u64 = 20_000_000_000;
@@ -27,6 +27,10 @@ pub const MAX_BUCKETS: usize = 1 << 16;
 pub const MAX_POSITIONS: usize = 1 << 20;
 /// Most classes of a length predictor.
 pub const MAX_CLASSES: usize = 1 << 20;
+/// Most hidden layers of a length predictor.
+pub const MAX_LENGTH_LAYERS: usize = 8;
+/// Most slots per source token.
+pub const MAX_UPSAMPLING: usize = 64;
 
 /// Ids below this one are padding, end and unknown.
 const FIRST_FREE_ID: usize = 4;
@@ -118,6 +122,14 @@ pub enum ConfigProblem {
          at least four sentinels"
     )]
     NoNumberedMask,
+    /// One id for two meanings.
+    #[error("`padir.blank_token_id` and `padir.mask_token_id` are the same id")]
+    BlankIsMask,
+    /// A start from something else than hidden slots.
+    #[error(
+        "`padir.initial` must be \"mask\" where `padir.length.predictor` is \"upsample\": slots are hidden at first"
+    )]
+    AlignmentStart,
     /// Random tokens out of nothing.
     #[error("`padir.random_from` is {from} and `padir.random_to` is {to}: no id lies between")]
     NothingRandom {
@@ -132,11 +144,17 @@ pub enum ConfigProblem {
          the longest targets would have no position"
     )]
     LengthsBeyondPositions {
-        /// Longest length foretold.
+        /// Longest length predicted.
         classes: usize,
         /// Rows of the position table.
         positions: usize,
     },
+    /// A query stream without positions to start from, or with an attention that would show it everything.
+    #[error(
+        "`padir.objective` is \"disco\", which needs `padir.learned_positions` and no \
+         `padir.positional_attention`"
+    )]
+    DiscoPositions,
     /// More parameters than any memory holds.
     #[error("the model would have {parameters} parameters; at most {MAX_PARAMETERS} are possible")]
     TooLarge {
@@ -286,6 +304,9 @@ impl Problems {
         if let Some(length) = symbols.length {
             self.id("padir.length_token_id", length.0, size);
         }
+        if let Some(blank) = symbols.blank {
+            self.id("padir.blank_token_id", blank.0, size);
+        }
         let (from, to) = (symbols.random.start, symbols.random.end);
         if from >= to {
             self.0.push(ConfigProblem::NothingRandom { from, to });
@@ -300,7 +321,12 @@ impl Problems {
         if let Some(classes) = parallel.length.classes() {
             self.count("padir.length.classes", classes, 1, MAX_CLASSES);
         }
-        if let LengthPredictor::Token { classes } = parallel.length
+        if let LengthPredictor::Pooled(pooled) = parallel.length {
+            self.count("padir.length.queries", pooled.queries, 1, MAX_HEADS);
+            self.count("padir.length.hidden", pooled.hidden, 1, MAX_WIDTH);
+            self.count("padir.length.hidden_layers", pooled.hidden_layers, 1, MAX_LENGTH_LAYERS);
+        }
+        if let Some(classes) = parallel.length.longest()
             && parallel.has_positions()
             && classes > positions
         {
@@ -310,14 +336,47 @@ impl Problems {
             let needed_by = "`padir.length.predictor` \"token\" or \"offset\"";
             self.0.push(ConfigProblem::NoId { key: "padir.length_token_id", needed_by });
         }
+        if let LengthPredictor::Upsample { factor, min_slots } = parallel.length {
+            self.alignment(factor, min_slots, parallel, symbols);
+        }
         if parallel.initial == InitialTokens::Mask && symbols.mask.is_none() {
             let needed_by = "`padir.initial` \"mask\"";
             self.0.push(ConfigProblem::NoId { key: "padir.mask_token_id", needed_by });
+        }
+        if parallel.training == ParallelTraining::Disco
+            && (parallel.positional_attention || !parallel.learned_positions)
+        {
+            self.0.push(ConfigProblem::DiscoPositions);
         }
         let masks = symbols.numbered_masks();
         let taken = symbols.length.is_some_and(|length| masks.contains(&length.0));
         if parallel.initial == InitialTokens::NumberedMask && (masks.is_empty() || taken) {
             self.0.push(ConfigProblem::NoNumberedMask);
+        }
+    }
+
+    fn alignment(
+        &mut self,
+        factor: usize,
+        min_slots: usize,
+        parallel: &ParallelDecoder,
+        symbols: &Symbols,
+    ) {
+        let needed_by = "`padir.length.predictor` \"upsample\"";
+        self.count("padir.length.factor", factor, 1, MAX_UPSAMPLING);
+        self.count("padir.length.min_slots", min_slots, 1, parallel.max_positions.max(1));
+        for (key, id) in
+            [("padir.blank_token_id", symbols.blank), ("padir.mask_token_id", symbols.mask)]
+        {
+            if id.is_none() {
+                self.0.push(ConfigProblem::NoId { key, needed_by });
+            }
+        }
+        if symbols.blank.is_some() && symbols.blank == symbols.mask {
+            self.0.push(ConfigProblem::BlankIsMask);
+        }
+        if parallel.initial != InitialTokens::Mask {
+            self.0.push(ConfigProblem::AlignmentStart);
         }
     }
 
@@ -330,7 +389,7 @@ impl Problems {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Decoder, DecoderKind, Preset};
+    use super::super::{Decoder, DecoderKind, PooledLength, Preset};
     use super::*;
 
     fn tiny() -> ModelConfig {
@@ -344,10 +403,17 @@ mod tests {
         }
     }
 
+    /// Makes it a CTC model.
+    fn align(config: &mut ModelConfig, factor: usize, min_slots: usize) {
+        config.symbols = config.symbols.clone().with_blank();
+        parallel(config).length = LengthPredictor::Upsample { factor, min_slots };
+        parallel(config).initial = InitialTokens::Mask;
+    }
+
     #[test]
     fn each_fault_is_told_by_its_key() {
         type Spoil = fn(&mut ModelConfig);
-        let cases: [(&str, Spoil); 19] = [
+        let cases: [(&str, Spoil); 28] = [
             ("`d_model` is 0", |c| c.d_model = 0),
             ("`d_kv` is 0", |c| c.d_kv = 0),
             ("`d_ff` is 2097152", |c| c.d_ff = 1 << 21),
@@ -371,6 +437,36 @@ mod tests {
             ("`padir.initial` is \"numbered-mask\"", |c| {
                 parallel(c).initial = InitialTokens::NumberedMask;
                 c.symbols.pieces = 298;
+            }),
+            ("`padir.objective` is \"disco\"", |c| {
+                parallel(c).training = ParallelTraining::Disco;
+            }),
+            ("`padir.length.queries` is 0", |c| {
+                parallel(c).length =
+                    LengthPredictor::Pooled(PooledLength { queries: 0, ..PooledLength::default() });
+            }),
+            ("`padir.length.hidden_layers` is 9", |c| {
+                let sizes = PooledLength { hidden_layers: 9, ..PooledLength::default() };
+                parallel(c).length = LengthPredictor::Pooled(sizes);
+            }),
+            ("`padir.length.classes` is 300", |c| {
+                let sizes =
+                    PooledLength { classes: 300, relative: false, ..PooledLength::default() };
+                parallel(c).length = LengthPredictor::Pooled(sizes);
+            }),
+            ("`padir.length.factor` is 0", |c| align(c, 0, 8)),
+            ("`padir.length.min_slots` is 257", |c| align(c, 2, 257)),
+            ("`padir.blank_token_id` is missing", |c| {
+                align(c, 2, 8);
+                c.symbols.blank = None;
+            }),
+            ("`padir.blank_token_id` and `padir.mask_token_id`", |c| {
+                align(c, 2, 8);
+                c.symbols.blank = c.symbols.mask;
+            }),
+            ("`padir.initial` must be \"mask\"", |c| {
+                align(c, 2, 8);
+                parallel(c).initial = InitialTokens::Random;
             }),
             ("`padir.length.classes` is 257", |c| {
                 parallel(c).length = LengthPredictor::Token { classes: 257 };

@@ -12,14 +12,14 @@ mod preset;
 use std::fmt;
 use std::ops::Range;
 
-use padir_base::TokenId;
 use padir_base::hash::Sha256;
+use padir_base::{ParallelTraining, TokenId};
 use serde::{Deserialize, Serialize};
 
 pub use json::ConfigError;
 pub use limits::{
-    ConfigProblem, MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_PARAMETERS, MAX_POSITIONS,
-    MAX_VOCABULARY, MAX_WIDTH,
+    ConfigProblem, MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_LENGTH_LAYERS,
+    MAX_PARAMETERS, MAX_POSITIONS, MAX_UPSAMPLING, MAX_VOCABULARY, MAX_WIDTH,
 };
 pub use marian::Marian;
 pub use preset::{NotAPreset, Preset};
@@ -93,6 +93,8 @@ pub struct Symbols {
     pub start: TokenId,
     /// Stands for an unknown token in the input of a parallel decoder.
     pub mask: Option<TokenId>,
+    /// Stands for nothing in an alignment (CTC).
+    pub blank: Option<TokenId>,
     /// Precedes the source when the length is read off its encoding.
     pub length: Option<TokenId>,
     /// Random tokens are uniform over these ids.
@@ -111,7 +113,7 @@ pub struct RelativeBias {
 /// How targets are made, with what this needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decoder {
-    /// From left to right: position i sees positions up to i.
+    /// Autoregressive: position i sees positions up to i.
     Causal,
     /// All positions at once, refined: every position sees every other.
     Parallel(ParallelDecoder),
@@ -121,7 +123,7 @@ pub enum Decoder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecoderKind {
-    /// From left to right.
+    /// Autoregressive.
     Causal,
     /// All positions at once.
     Parallel,
@@ -130,6 +132,8 @@ pub enum DecoderKind {
 /// The parallel decoder and the switches of its ablations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParallelDecoder {
+    /// What it was trained for.
+    pub training: ParallelTraining,
     /// Whether each layer attends by position alone between self- and cross-attention.
     pub positional_attention: bool,
     /// Rows of the learned position table: the longest target.
@@ -138,10 +142,10 @@ pub struct ParallelDecoder {
     pub learned_positions: bool,
     /// What the first step reads.
     pub initial: InitialTokens,
-    /// How the length of a target is foretold.
+    /// How the length of a target is predicted.
     pub length: LengthPredictor,
-    /// Whether it also foretells, from the last states of its decoder, whether its predictions are right.
-    pub rejecter: bool,
+    /// Whether it also predicts, from the last states of its decoder, whether its predictions are right.
+    pub confidence_head: bool,
 }
 
 /// The tokens a parallel decoder starts from.
@@ -161,13 +165,13 @@ impl InitialTokens {
     pub const CHOICES: &str = r#""random", "mask" or "numbered-mask""#;
 }
 
-/// How the length of a target, its end included, is foretold from the source.
+/// How the length of a target, its end included, is predicted from the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LengthPredictor {
     /// From the encoding s of the LENGTH token before the source: logits s·Lᵀ; class c means
     /// length c + 1.
     Token {
-        /// Rows of L: the longest length foretold.
+        /// Rows of L: the longest length predicted.
         classes: usize,
     },
     /// The same, but class c of C means length n + c − ⌊C/2⌋ for a source of n tokens: what has to be learnt is how
@@ -184,8 +188,39 @@ pub enum LengthPredictor {
         /// m.
         max_fertility: usize,
     },
+    /// From all encoder states: learned queries pool them by attention, and a small network reads the pools, their sum and the
+    /// length of the source. See [`layers::PooledLength`](crate::layers::PooledLength).
+    Pooled(PooledLength),
     /// The length of the reference; nothing is learnt.
     Oracle,
+    /// None is predicted: the decoder has slots, a multiple of the source, and what they say collapses to the target (CTC).
+    Upsample {
+        /// Slots per source token.
+        factor: usize,
+        /// The least number of slots.
+        min_slots: usize,
+    },
+}
+
+/// The sizes of a [pooled](LengthPredictor::Pooled) length predictor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PooledLength {
+    /// C, the classes of the output.
+    pub classes: usize,
+    /// Whether class c means length n + c − ⌊C/2⌋ for a source of n tokens; otherwise c + 1.
+    pub relative: bool,
+    /// How many queries pool the encoder states.
+    pub queries: usize,
+    /// Width of the hidden layers.
+    pub hidden: usize,
+    /// How many hidden layers there are.
+    pub hidden_layers: usize,
+}
+
+impl Default for PooledLength {
+    fn default() -> Self {
+        Self { classes: 64, relative: true, queries: 4, hidden: 256, hidden_layers: 1 }
+    }
 }
 
 /// Hashes of what a model was made of.
@@ -204,6 +239,11 @@ impl ModelConfig {
             Decoder::Causal => DecoderKind::Causal,
             Decoder::Parallel(_) => DecoderKind::Parallel,
         }
+    }
+
+    /// Whether the decoder predicts alignments, which collapse to targets (CTC).
+    pub fn is_ctc(&self) -> bool {
+        self.parallel().is_some_and(|parallel| parallel.length.is_upsampled())
     }
 
     /// The parallel decoder, if it is one.
@@ -249,6 +289,7 @@ impl Symbols {
             pieces,
             start: TokenId::PAD,
             mask: sentinel(1),
+            blank: None,
             length: sentinel(3),
             random: TokenId::BOS.0..u32::try_from(size).unwrap_or(u32::MAX),
         }
@@ -256,6 +297,14 @@ impl Symbols {
 }
 
 impl Symbols {
+    /// With the sentinel before MASK as BLANK, as a CTC model needs it.
+    #[must_use]
+    pub fn with_blank(self) -> Self {
+        let before = self.mask.and_then(|mask| mask.0.checked_sub(1));
+        let blank = before.filter(|&id| id as usize >= self.pieces).map(TokenId);
+        Self { blank, ..self }
+    }
+
     /// Masks by position, that of the first position being the last of these ids: the sentinels before MASK, of which the next
     /// two have other meanings. Positions beyond begin anew.
     pub fn numbered_masks(&self) -> Range<u32> {
@@ -266,6 +315,17 @@ impl Symbols {
 }
 
 impl ParallelDecoder {
+    /// The slots for a source of so many tokens, at most one for each position; none unless the decoder predicts alignments.
+    pub fn slots(&self, source: usize) -> Option<usize> {
+        match self.length {
+            LengthPredictor::Upsample { factor, min_slots } => {
+                let slots = source.saturating_mul(factor).max(min_slots);
+                Some(slots.min(self.max_positions))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether there is a position table at all.
     pub fn has_positions(&self) -> bool {
         self.positional_attention || self.learned_positions
@@ -277,10 +337,20 @@ impl LengthPredictor {
     pub fn classes(self) -> Option<usize> {
         match self {
             Self::Token { classes } | Self::Offset { classes } => Some(classes),
+            Self::Pooled(pooled) => Some(pooled.classes),
             Self::Fertility { max_fertility } => {
                 Some(max_fertility.saturating_mul(2).saturating_add(2))
             }
-            Self::Affine | Self::Oracle => None,
+            Self::Affine | Self::Oracle | Self::Upsample { .. } => None,
+        }
+    }
+
+    /// The longest length it can predict, if there is one whatever the source.
+    pub fn longest(self) -> Option<usize> {
+        match self {
+            Self::Token { classes }
+            | Self::Pooled(PooledLength { classes, relative: false, .. }) => Some(classes),
+            _ => None,
         }
     }
 
@@ -289,10 +359,18 @@ impl LengthPredictor {
         matches!(self, Self::Token { .. } | Self::Offset { .. })
     }
 
+    /// Whether a target is the collapsed text of slots (CTC).
+    pub fn is_upsampled(self) -> bool {
+        matches!(self, Self::Upsample { .. })
+    }
+
     /// The length that class 0 means for a source of n tokens; later classes mean one more each.
     fn first(self, source: usize) -> i64 {
         match self {
-            Self::Offset { classes } => source as i64 - (classes / 2) as i64,
+            Self::Offset { classes }
+            | Self::Pooled(PooledLength { classes, relative: true, .. }) => {
+                source as i64 - (classes / 2) as i64
+            }
             _ => 1,
         }
     }
@@ -321,12 +399,13 @@ impl Default for ParallelDecoder {
     /// The paper's.
     fn default() -> Self {
         Self {
+            training: ParallelTraining::Padir,
             positional_attention: true,
             max_positions: 256,
             learned_positions: false,
             initial: InitialTokens::Random,
             length: LengthPredictor::Token { classes: 128 },
-            rejecter: false,
+            confidence_head: false,
         }
     }
 }

@@ -25,16 +25,69 @@ pub enum Preset {
     Small,
     /// 2 + 2 layers, 4 heads of 32, d = 128, f = 512: learns a toy task in minutes.
     Tiny,
+    /// As `paper` with 6 + 1 layers: a deep encoder and a shallow decoder.
+    #[serde(rename = "paper-6-1")]
+    Paper6x1,
+    /// As `paper` with 6 + 2 layers.
+    #[serde(rename = "paper-6-2")]
+    Paper6x2,
+    /// As `paper` with 12 + 1 layers.
+    #[serde(rename = "paper-12-1")]
+    Paper12x1,
+    /// As `small` with 6 + 1 layers.
+    #[serde(rename = "small-6-1")]
+    Small6x1,
+    /// As `small` with 6 + 2 layers.
+    #[serde(rename = "small-6-2")]
+    Small6x2,
+    /// As `small` with 12 + 1 layers.
+    #[serde(rename = "small-12-1")]
+    Small12x1,
 }
 
 /// The name is no preset's.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("there is no model size {0:?}; there are paper, small and tiny")]
+#[error("there is no model size {0:?}; there are {list}", list = Preset::CHOICES)]
 pub struct NotAPreset(String);
 
 impl Preset {
-    /// All sizes, largest first.
-    pub const ALL: [Self; 3] = [Self::Paper, Self::Small, Self::Tiny];
+    /// All sizes.
+    pub const ALL: [Self; 9] = [
+        Self::Paper,
+        Self::Small,
+        Self::Tiny,
+        Self::Paper6x1,
+        Self::Paper6x2,
+        Self::Paper12x1,
+        Self::Small6x1,
+        Self::Small6x2,
+        Self::Small12x1,
+    ];
+
+    /// What it may be, for messages.
+    pub const CHOICES: &str = "paper, small, tiny, and with a shallow decoder paper-6-1, paper-6-2, paper-12-1, small-6-1, small-6-2, \
+         small-12-1";
+
+    /// Layers of the encoder and of the decoder.
+    fn depths(self) -> (usize, usize) {
+        match self {
+            Self::Paper => (6, 6),
+            Self::Small => (3, 3),
+            Self::Tiny => (2, 2),
+            Self::Paper6x1 | Self::Small6x1 => (6, 1),
+            Self::Paper6x2 | Self::Small6x2 => (6, 2),
+            Self::Paper12x1 | Self::Small12x1 => (12, 1),
+        }
+    }
+
+    /// Heads h, their width k, d and f.
+    fn widths(self) -> [usize; 4] {
+        match self {
+            Self::Paper | Self::Paper6x1 | Self::Paper6x2 | Self::Paper12x1 => [8, 64, 512, 2048],
+            Self::Small | Self::Small6x1 | Self::Small6x2 | Self::Small12x1 => [4, 64, 256, 1024],
+            Self::Tiny => [4, 32, 128, 512],
+        }
+    }
 }
 
 impl fmt::Display for Preset {
@@ -43,6 +96,12 @@ impl fmt::Display for Preset {
             Self::Paper => "paper",
             Self::Small => "small",
             Self::Tiny => "tiny",
+            Self::Paper6x1 => "paper-6-1",
+            Self::Paper6x2 => "paper-6-2",
+            Self::Paper12x1 => "paper-12-1",
+            Self::Small6x1 => "small-6-1",
+            Self::Small6x2 => "small-6-2",
+            Self::Small12x1 => "small-12-1",
         })
     }
 }
@@ -62,11 +121,8 @@ impl ModelConfig {
     /// `vocab_size` is taken for pieces and 100 sentinels; set [`ModelConfig::symbols`] for any
     /// other division of the ids.
     pub fn preset(preset: Preset, vocab_size: usize, decoder: DecoderKind) -> Self {
-        let [layers, num_heads, d_kv, d_model, d_ff] = match preset {
-            Preset::Paper => [6, 8, 64, 512, 2048],
-            Preset::Small => [3, 4, 64, 256, 1024],
-            Preset::Tiny => [2, 4, 32, 128, 512],
-        };
+        let [num_heads, d_kv, d_model, d_ff] = preset.widths();
+        let (num_layers, num_decoder_layers) = preset.depths();
         let sentinels = if vocab_size > 2 * SENTINELS { SENTINELS } else { 3 };
         Self {
             family: Family::T5,
@@ -74,8 +130,8 @@ impl ModelConfig {
             d_model,
             d_kv,
             d_ff,
-            num_layers: layers,
-            num_decoder_layers: layers,
+            num_layers,
+            num_decoder_layers,
             num_heads,
             relative_bias: RelativeBias::default(),
             dropout_rate: 0.1,
@@ -100,6 +156,9 @@ mod tests {
     fn every_preset_is_valid_and_goes_by_its_name() {
         for preset in Preset::ALL {
             assert_eq!(preset.to_string().parse(), Ok(preset));
+            let json = serde_json::to_value(preset).unwrap();
+            assert_eq!(json, preset.to_string(), "one name everywhere");
+            assert!(Preset::CHOICES.contains(&preset.to_string()));
             for decoder in [DecoderKind::Causal, DecoderKind::Parallel] {
                 for vocab_size in [60, 200, 8_100, 32_128] {
                     let config = ModelConfig::preset(preset, vocab_size, decoder);

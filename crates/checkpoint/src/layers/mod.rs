@@ -13,12 +13,13 @@
 //! ```
 //!
 //! The types say more than today's programs compute: segments, poolers and factorised embeddings (BERT, `RemBERT`), visibility by query
-//! (`DisCo`), decoders that read upsampled encoder output (CTC). [`Network::check_translator`] names what a translator cannot compute yet.
+//! (`DisCo`). [`Network::check_translator`] names what a translator cannot compute yet.
 //!
 //! Names are those of public checkpoints: `t5` those of T5, `marian` those of Marian, `bert` those of BERT and `RemBERT`.
 
 pub mod bert;
 mod embeddings;
+mod length;
 mod marian;
 mod stack;
 mod sublayer;
@@ -28,6 +29,7 @@ mod translator;
 use std::collections::HashSet;
 
 pub use embeddings::{Embeddings, Positions, sinusoid};
+pub use length::{LengthHead, PooledLength, SUM_SCALE};
 pub use stack::{Block, RelativeTable, Stack, Sublayer};
 pub use sublayer::{
     Activation, Attention, FeedForward, Input, Linear, Norm, NormKind, NormPlace, Source,
@@ -75,11 +77,13 @@ pub enum DecoderInput {
     Tokens,
     /// Embeddings of positions alone; tokens are read as keys and values (`DisCo`).
     Positions,
-    /// Encoder output, each state repeated so many times (CTC).
-    UpsampledSource {
-        /// How many times.
-        factor: usize,
-    },
+    /// Embeddings of tokens and positions, plus encoder output: slot i of S reads state [⌊i·n/S⌋](upsampled) of n (CTC).
+    UpsampledSource,
+}
+
+/// The source state that slot i of `slots` reads, of `source` states.
+pub fn upsampled(slot: usize, slots: usize, source: usize) -> usize {
+    (slot * source).checked_div(slots).unwrap_or(0)
 }
 
 /// The output layer: logits = scale·y·Wᵀ + b.
@@ -104,20 +108,6 @@ pub struct Heads {
     pub pooler: Option<Linear>,
     /// Scores of what the pooler made.
     pub classifier: Option<Linear>,
-}
-
-/// The parameters of a length predictor.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LengthHead {
-    /// One row per class.
-    Classes(Parameter),
-    /// a·n + b.
-    Affine {
-        /// a.
-        weight: Parameter,
-        /// b.
-        bias: Parameter,
-    },
 }
 
 impl ModelConfig {
@@ -152,13 +142,8 @@ impl Network {
 
 impl Heads {
     fn list<'a>(&'a self, list: &mut List<'a>) {
-        match &self.length {
-            Some(LengthHead::Classes(table)) => list.add(table),
-            Some(LengthHead::Affine { weight, bias }) => {
-                list.add(weight);
-                list.add(bias);
-            }
-            None => {}
+        if let Some(length) = &self.length {
+            length.list(list);
         }
         list.add_all(&self.confidence);
         for linear in self.pooler.iter().chain(&self.classifier) {

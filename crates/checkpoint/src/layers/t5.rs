@@ -4,9 +4,11 @@
 
 use super::{
     Activation, Attention, Block, Decoder, DecoderInput, Embeddings, FeedForward, Heads, Input,
-    LengthHead, Linear, Network, Norm, NormPlace, Output, Positions, RelativeTable, Source, Stack,
-    Sublayer, Visibility,
+    LengthHead, Linear, Network, Norm, NormPlace, Output, PooledLength, Positions, RelativeTable,
+    Source, Stack, Sublayer, Visibility,
 };
+use padir_base::ParallelTraining;
+
 use crate::config::{LengthPredictor, ModelConfig};
 use crate::inventory::{Init, Parameter};
 
@@ -56,14 +58,36 @@ impl T5<'_> {
         let blocks = (0..self.config.num_decoder_layers).map(|i| self.decoder_block(i)).collect();
         let stack = self.stack("decoder", blocks, parallel.is_some());
         let stack = Stack { position_table: positions, ..stack };
-        Decoder { embeddings, input: DecoderInput::Tokens, stack }
+        let input = match parallel.map(|parallel| parallel.length) {
+            Some(LengthPredictor::Upsample { .. }) => DecoderInput::UpsampledSource,
+            _ if self.has_query_stream() => DecoderInput::Positions,
+            _ => DecoderInput::Tokens,
+        };
+        Decoder { embeddings, input, stack }
+    }
+
+    /// Whether the decoder reads positions, and tokens as keys and values alone (`DisCo`).
+    fn has_query_stream(&self) -> bool {
+        self.config
+            .parallel()
+            .is_some_and(|p| p.training == ParallelTraining::Disco && !p.length.is_upsampled())
     }
 
     fn decoder_block(&self, i: usize) -> Block {
         let parallel = self.config.parallel();
         let layer = format!("decoder.block.{i}.layer");
         let seen = if parallel.is_some() { Visibility::All } else { Visibility::Causal };
-        let mut sublayers = vec![self.self_attn(&layer, seen)];
+        let mut sublayers = vec![if self.has_query_stream() {
+            let embedded = Input::normed(Source::Embeddings);
+            Sublayer::Attention(Attention {
+                keys: embedded,
+                values: embedded,
+                visibility: Visibility::PerQuery,
+                ..self.attention(&format!("{layer}.0"), "SelfAttention")
+            })
+        } else {
+            self.self_attn(&layer, seen)
+        }];
         if parallel.is_some_and(|parallel| parallel.positional_attention) {
             let positions = Input::normed(Source::Positions);
             sublayers.push(Sublayer::Attention(Attention {
@@ -173,12 +197,17 @@ impl T5<'_> {
                 weight: one("weight", Init::Ones),
                 bias: one("bias", Init::Zeros),
             }),
+            (LengthPredictor::Pooled(sizes), _) => Some(LengthHead::Pooled(PooledLength::new(
+                sizes,
+                d,
+                self.config.initializer_factor,
+            ))),
             (_, Some(classes)) => {
                 Some(LengthHead::Classes(self.table("length_predictor.weight", classes)))
             }
             (_, None) => None,
         };
-        let confidence = parallel.rejecter.then(|| {
+        let confidence = parallel.confidence_head.then(|| {
             Parameter::table("rejecter.weight".to_owned(), [2, d], self.deviation(d as f64))
         });
         Heads { length, confidence, ..Heads::default() }

@@ -69,10 +69,11 @@ fn the_order_of_the_inventory_never_changes() {
     let mut config = t5(DecoderKind::Parallel);
     config.tie_word_embeddings = false;
     config.decoder = Kind::Parallel(ParallelDecoder {
+        training: padir_base::ParallelTraining::Padir,
         max_positions: 50,
         learned_positions: true,
         length: LengthPredictor::Token { classes: 20 },
-        rejecter: true,
+        confidence_head: true,
         ..ParallelDecoder::default()
     });
     let expected = reference("inventory.txt");
@@ -109,7 +110,7 @@ fn translators_refuse_what_they_cannot_compute_and_name_it() {
     fn decoder(network: &mut Network) -> &mut Decoder {
         network.decoder.as_mut().unwrap()
     }
-    let cases: [(&str, Change); 15] = [
+    let cases: [(&str, Change); 14] = [
         ("the model has no decoder", |n| n.decoder = None),
         ("the decoder has no output layer", |n| n.output = None),
         ("the encoder has learned positions of its own", |n| {
@@ -123,9 +124,6 @@ fn translators_refuse_what_they_cannot_compute_and_name_it() {
         }),
         ("the encoder has factorised embeddings", |n| {
             n.embeddings.projection = Some(first(&mut n.encoder).q.clone());
-        }),
-        ("the decoder has upsampled encoder output as its input", |n| {
-            decoder(n).input = DecoderInput::UpsampledSource { factor: 3 };
         }),
         ("the decoder has positions alone as its input", |n| {
             decoder(n).input = DecoderInput::Positions;
@@ -165,11 +163,12 @@ fn translators_refuse_what_they_cannot_compute_and_name_it() {
 }
 
 /// `DisCo`: the stream begins with positions, tokens are read as keys and values before any context, and each query has a mask.
-/// CTC: the decoder reads encoder output, and no table of target embeddings but the output layer is left.
+/// CTC: the decoder reads encoder output beside its tokens, with the parameters that any other has.
 #[test]
 fn disco_and_ctc_are_descriptions_like_any_other() {
     let mut config = t5(DecoderKind::Parallel);
     config.decoder = Kind::Parallel(ParallelDecoder {
+        training: padir_base::ParallelTraining::Padir,
         positional_attention: false,
         learned_positions: true,
         ..ParallelDecoder::default()
@@ -185,16 +184,38 @@ fn disco_and_ctc_are_descriptions_like_any_other() {
         (self_attn.keys, self_attn.values) =
             (Input::normed(Source::Embeddings), Input::normed(Source::Embeddings));
         self_attn.visibility = Visibility::PerQuery;
-        assert_eq!(self_attn.wiring(), None);
+        assert_eq!(self_attn.wiring(), Some(Wiring::QueryStream));
     }
     assert_eq!(named(&disco), named(&plain), "the same parameters, read in another way");
+    assert_eq!(disco.check_translator(), Ok(()));
+    let mut trained = config.clone();
+    let Kind::Parallel(parallel) = &mut trained.decoder else { panic!("not parallel") };
+    parallel.training = padir_base::ParallelTraining::Disco;
+    assert_eq!(trained.layers(), disco);
+    disco.decoder.as_mut().unwrap().embeddings.positions = Positions::None;
     let refused = Unsupported { part: "decoder", feature: Feature::PositionInput };
     assert_eq!(disco.check_translator(), Err(refused));
 
-    let mut ctc = plain;
-    ctc.decoder.as_mut().unwrap().input = DecoderInput::UpsampledSource { factor: 2 };
-    let refused = Unsupported { part: "decoder", feature: Feature::UpsampledInput };
-    assert_eq!(ctc.check_translator(), Err(refused));
+    let Kind::Parallel(parallel) = &mut config.decoder else { panic!("not parallel") };
+    parallel.length = LengthPredictor::Upsample { factor: 2, min_slots: 8 };
+    let ctc = config.layers();
+    assert_eq!(ctc.decoder.as_ref().unwrap().input, DecoderInput::UpsampledSource);
+    assert_eq!((ctc.check_translator(), ctc.heads.length), (Ok(()), None));
+}
+
+#[test]
+fn slots_are_spread_over_the_source() {
+    let read = |slots: usize, source| (0..slots).map(|i| upsampled(i, slots, source)).collect();
+    let cases: [(usize, usize, Vec<usize>); 4] = [
+        (6, 3, vec![0, 0, 1, 1, 2, 2]),
+        (5, 2, vec![0, 0, 0, 1, 1]),
+        (2, 4, vec![0, 2]),
+        (0, 3, vec![]),
+    ];
+    for (slots, source, expected) in cases {
+        let found: Vec<usize> = read(slots, source);
+        assert_eq!(found, expected, "{slots} slots of {source}");
+    }
 }
 
 #[test]

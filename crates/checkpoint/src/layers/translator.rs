@@ -4,6 +4,7 @@
 //! |---|---|
 //! | encoder | self-attention, feed-forward |
 //! | decoder | self-attention, positional attention or none, cross-attention, feed-forward |
+//! | decoder of positions | attention of a query stream, cross-attention, feed-forward |
 
 use std::fmt;
 
@@ -23,6 +24,8 @@ pub enum Wiring {
     CrossAttention,
     /// Queries and keys from positions, values from the residual stream.
     Positional,
+    /// Queries from the residual stream, keys and values from the embeddings of tokens (`DisCo`).
+    QueryStream,
 }
 
 /// Something that a description can say and a translator cannot compute yet.
@@ -42,8 +45,6 @@ pub enum Feature {
     Pooler,
     /// A decoder that reads positions alone.
     PositionInput,
-    /// A decoder that reads upsampled encoder output.
-    UpsampledInput,
     /// Visibility by query.
     PerQueryVisibility,
     /// An attention that is wired in none of the three ways.
@@ -80,7 +81,6 @@ impl fmt::Display for Feature {
             Self::FactorisedEmbeddings => "factorised embeddings",
             Self::Pooler => "a pooler or a classifier",
             Self::PositionInput => "positions alone as its input",
-            Self::UpsampledInput => "upsampled encoder output as its input",
             Self::PerQueryVisibility => "an attention with visibility by query",
             Self::Wiring => "an attention with other queries, keys or values than self-, cross- and positional attention",
             Self::Visibility => "an attention with unusual visibility",
@@ -95,7 +95,7 @@ impl fmt::Display for Feature {
 impl Attention {
     /// How it is wired, if in one of the known ways.
     pub fn wiring(&self) -> Option<Wiring> {
-        use Source::{EncoderOutput, Positions, Stream};
+        use Source::{Embeddings, EncoderOutput, Positions, Stream};
         let pre = self.place == NormPlace::Pre;
         let inputs = [self.queries, self.keys, self.values];
         let known = |from: [Source; 3], normed: [bool; 3]| {
@@ -112,6 +112,8 @@ impl Attention {
             && known([Positions, Positions, Stream], [true, true, false])
         {
             Some(Wiring::Positional)
+        } else if pre && known([Stream, Embeddings, Embeddings], [true; 3]) {
+            Some(Wiring::QueryStream)
         } else {
             None
         }
@@ -144,18 +146,22 @@ impl Network {
 
 impl Decoder {
     fn check(&self) -> Result<(), Unsupported> {
-        use Wiring::{CrossAttention, Positional, SelfAttention};
+        use Wiring::{CrossAttention, Positional, QueryStream, SelfAttention};
         let refuse = |feature| Err(Unsupported { part: "decoder", feature });
-        match self.input {
-            DecoderInput::Tokens => {}
-            DecoderInput::Positions => return refuse(Feature::PositionInput),
-            DecoderInput::UpsampledSource { .. } => return refuse(Feature::UpsampledInput),
-        }
         self.embeddings.check("decoder")?;
         if let Positions::Learned(table) = &self.embeddings.positions
             && self.stack.position_table.as_ref() != Some(table)
         {
             return refuse(Feature::LearnedPositions);
+        }
+        if self.input == DecoderInput::Positions {
+            // A stream that read tokens would see what its queries may not.
+            if !matches!(self.embeddings.positions, Positions::Learned(_)) {
+                return refuse(Feature::PositionInput);
+            }
+            return self
+                .stack
+                .check("decoder", &[&[Some(QueryStream), Some(CrossAttention), None]]);
         }
         self.stack.check(
             "decoder",
@@ -189,11 +195,13 @@ impl Stack {
     }
 
     fn refused(&self, attention: &Attention, causal: bool) -> Option<Feature> {
-        if attention.visibility == Visibility::PerQuery {
+        let wiring = attention.wiring();
+        if attention.visibility == Visibility::PerQuery && wiring != Some(Wiring::QueryStream) {
             return Some(Feature::PerQueryVisibility);
         }
-        let Some(wiring) = attention.wiring() else { return Some(Feature::Wiring) };
+        let Some(wiring) = wiring else { return Some(Feature::Wiring) };
         let usual = match wiring {
+            Wiring::QueryStream => Visibility::PerQuery,
             Wiring::SelfAttention if causal => Visibility::Causal,
             _ => Visibility::All,
         };

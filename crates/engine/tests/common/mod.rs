@@ -10,8 +10,8 @@ use padir_base::TokenId;
 use padir_base::denoise::{Answers, Candidate, Denoiser, Query};
 use padir_base::random::{Purpose, Seed, Stream};
 use padir_checkpoint::{
-    Checkpoint, Decoder, DecoderKind, Extras, InitialTokens, LengthPredictor, ModelConfig, Preset,
-    save,
+    Checkpoint, Decoder, DecoderKind, Extras, InitialTokens, LengthPredictor, ModelConfig,
+    PooledLength, Preset, save,
 };
 use padir_engine::{Engine, EngineError, Isa, Precision, Session, Threads};
 use proptest::prelude::*;
@@ -74,7 +74,15 @@ pub(crate) fn configs_of(
         Just(LengthPredictor::Offset { classes: 12 }),
         Just(LengthPredictor::Affine),
         Just(LengthPredictor::Fertility { max_fertility: 2 }),
+        any::<bool>().prop_map(|relative| LengthPredictor::Pooled(PooledLength {
+            classes: 12,
+            relative,
+            queries: 3,
+            hidden: 14,
+            hidden_layers: 2,
+        })),
         Just(LengthPredictor::Oracle),
+        Just(LengthPredictor::Upsample { factor: 2, min_slots: 5 }),
     ];
     let widths = prop_oneof![Just((24, 10, 3, 40)), Just((32, 16, 2, 64)), Just((7, 3, 1, 9))];
     (any::<[bool; 5]>(), length, 1..3_usize, 1..3_usize, widths).prop_map(
@@ -89,8 +97,11 @@ pub(crate) fn configs_of(
                 parallel.learned_positions = learned;
                 parallel.max_positions = 40;
                 parallel.length = length;
-                parallel.rejecter = rejecter;
-                if numbered {
+                parallel.confidence_head = rejecter;
+                if length.is_upsampled() {
+                    config.symbols = config.symbols.with_blank();
+                    parallel.initial = InitialTokens::Mask;
+                } else if numbered {
                     // Of twelve sentinels nine are masks by position: fewer than positions.
                     config.symbols.pieces = vocabulary - 12;
                     parallel.initial = InitialTokens::NumberedMask;
@@ -136,23 +147,23 @@ pub(crate) fn try_ask(
     ask_as(session, rows, depth, false)
 }
 
-/// The same, of which a draft may do.
+/// The same, of which a low-precision answer may do.
 pub(crate) fn ask_as(
     session: &mut Session,
     rows: &[Row],
     depth: usize,
-    draft: bool,
+    low_precision: bool,
 ) -> Result<Vec<Vec<Vec<Candidate>>>, EngineError> {
     let row = |answers: &Answers, places: Range<usize>| {
         places.filter_map(|place| answers.at(place).map(<[_]>::to_vec)).collect()
     };
-    ask_for(session, rows, depth, draft, row)
+    ask_for(session, rows, depth, low_precision, row)
 }
 
 /// ln p at wanted positions that the answer is right, row by row.
-pub(crate) fn approvals(session: &mut Session, rows: &[Row]) -> Vec<Vec<f64>> {
+pub(crate) fn confidences(session: &mut Session, rows: &[Row]) -> Vec<Vec<f64>> {
     let row = |answers: &Answers, places: Range<usize>| {
-        places.filter_map(|place| answers.approval(place)).collect()
+        places.filter_map(|place| answers.confidence(place)).collect()
     };
     ask_for(session, rows, 1, false, row).unwrap()
 }
@@ -162,7 +173,7 @@ fn ask_for<T>(
     session: &mut Session,
     rows: &[Row],
     depth: usize,
-    draft: bool,
+    low_precision: bool,
     read: impl Fn(&Answers, Range<usize>) -> T,
 ) -> Result<Vec<T>, EngineError> {
     let tokens: Vec<TokenId> = rows.iter().flat_map(|row| row.tokens.clone()).collect();
@@ -178,7 +189,7 @@ fn ask_for<T>(
         })
         .collect();
     let query = Query::new(&tokens, &ends, &contexts, &hidden, &wanted).unwrap();
-    let query = query.as_draft(draft);
+    let query = query.at_low_precision(low_precision);
     let mut answers = Answers::default();
     answers.prepare(&query, depth);
     session.denoise(&query, &mut answers)?;

@@ -1,7 +1,7 @@
 //! The networks by definition: one sentence, double precision, no caches. The slow twin of the engine.
 
 use padir_base::TokenId;
-use padir_checkpoint::{LengthPredictor, ModelConfig};
+use padir_checkpoint::{LengthPredictor, ModelConfig, PooledLength};
 use padir_kernels::attention::position::Buckets;
 
 use super::Model;
@@ -142,7 +142,7 @@ impl Naive<'_> {
     }
 
     /// ln p(right) at each position.
-    pub(crate) fn approve(&self, source: &Source, tokens: &[TokenId]) -> Vec<f64> {
+    pub(crate) fn confidences(&self, source: &Source, tokens: &[TokenId]) -> Vec<f64> {
         let judgements = self.linear(&self.states(source, tokens), "rejecter.weight");
         log_softmax(judgements, 1.0).iter().map(|wrong_and_right| wrong_and_right[1]).collect()
     }
@@ -158,6 +158,14 @@ impl Naive<'_> {
         });
         if let (Some(table), true) = (&table, parallel.is_some_and(|p| p.learned_positions)) {
             add(&mut x, table);
+        }
+        if matches!(self.predictor(), Some(LengthPredictor::Upsample { .. })) {
+            // Slot i of S reads state ⌊i·n/S⌋.
+            let n = source.memory.len();
+            for (slot, row) in x.iter_mut().enumerate().filter(|_| n > 0) {
+                let state = &source.memory[slot * n / tokens.len()];
+                row.iter_mut().zip(state).for_each(|(x, s)| *x += s);
+            }
         }
         for i in 0..config.num_decoder_layers {
             let layer = format!("decoder.block.{i}.layer");
@@ -222,8 +230,40 @@ impl Naive<'_> {
                 };
                 vec![n + logits.iter().map(mean).sum::<f64>()]
             }
-            Some(LengthPredictor::Oracle) | None => Vec::new(),
+            Some(LengthPredictor::Pooled(sizes)) => self.pooled_length(source, sizes),
+            Some(LengthPredictor::Oracle | LengthPredictor::Upsample { .. }) | None => Vec::new(),
         }
+    }
+
+    fn pooled_length(&self, source: &Source, sizes: PooledLength) -> Vec<f64> {
+        let (d, n) = (self.config().d_model, source.memory.len());
+        let scores = self.linear(&source.memory, "length_predictor.query.weight");
+        let mut x = Vec::new();
+        for query in 0..sizes.queries {
+            let total: f64 = scores.iter().map(|row| row[query].exp()).sum();
+            let weight = |i: usize| scores[i][query].exp() / total;
+            x.extend((0..d).map(|c| (0..n).map(|i| weight(i) * source.memory[i][c]).sum::<f64>()));
+        }
+        x.extend((0..d).map(|c| source.memory.iter().map(|row| row[c] / 32.0).sum::<f64>()));
+        let layer = |x: Vec<f64>, part: &str| {
+            let mut y = self.linear(&vec![x], &format!("length_predictor.{part}.weight")).remove(0);
+            let bias = &self.model.weights[&format!("length_predictor.{part}.bias")];
+            y.iter_mut().zip(bias).for_each(|(y, b)| *y += f64::from(*b));
+            y
+        };
+        for i in 0..sizes.hidden_layers {
+            x = layer(x, &format!("hidden.{i}"));
+            if i == 0 {
+                let table = self.weight("length_predictor.source_length.weight", sizes.hidden);
+                for (x, t) in x.iter_mut().zip(&table[n.max(1) - 1]) {
+                    *x += t;
+                }
+            }
+            for x in &mut x {
+                *x = x.max(0.0);
+            }
+        }
+        layer(x, "output")
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Linear layers work on tokens without padding; only attention gathers sentences into rectangles.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use burn::tensor::activation::{gelu, gelu_approximate, log_softmax, relu, silu, softmax};
@@ -10,10 +11,11 @@ use padir_checkpoint::layers::{Activation, NormKind, NormPlace};
 use padir_kernels::attention::layer::Kind;
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome, ROWS};
+use padir_kernels::ctc::{self, Ctc, Lattice};
 use padir_kernels::dropout::Dropout;
 use padir_kernels::rows::Ragged;
 
-use super::{AttentionPlan, FeedForwardPlan, NormPlan, Side, Targets};
+use super::{AlignmentTargets, AttentionPlan, FeedForwardPlan, NormPlan, Side, Targets};
 use crate::block::{Attention, FeedForward, Linear, Norm};
 use crate::loss::Loss;
 use crate::weight::{Weight, host};
@@ -166,6 +168,10 @@ fn context(
             (n.clone(), n.clone(), n)
         }
         Side::EncoderOutput(output) => (read(), output.clone(), output.clone()),
+        Side::Embeddings(embedded) => {
+            let n = enter(embedded, &layer.norm, plan.norm, plan.place);
+            (read(), n.clone(), n)
+        }
         Side::Positions(table) => {
             let positions = table.beside(x).narrow(0, 0, longest);
             let n = normed(positions, &layer.norm, plan.norm);
@@ -189,8 +195,12 @@ fn context(
         let table = table.beside(x);
         scores = scores + bias_of(table, buckets, plan.queries.longest(), plan.keys.longest());
     }
-    let scores = scores + hidden(plan, &device);
-    let mut weights = softmax(scores, 3);
+    let hidden = hidden(plan, &device);
+    let mut weights = softmax(scores + hidden.clone(), 3);
+    if plan.visible.is_some() {
+        // Whoever looks at nothing sees nothing.
+        weights = weights * hidden.equal_elem(0.0).float();
+    }
     if plan.weights.is_active() {
         weights = weights * weight_mask(plan, &device);
     }
@@ -201,6 +211,18 @@ fn context(
 fn hidden(plan: &AttentionPlan, device: &Device) -> Tensor<4> {
     let (rows, q, k) = (plan.queries.len(), plan.queries.longest(), plan.keys.longest());
     let mut mask = vec![HIDDEN; rows * q * k];
+    if let Some(visible) = &plan.visible {
+        let mut visible = visible.iter();
+        for (row, length) in plan.keys.lengths().enumerate() {
+            for i in 0..length {
+                let own = &mut mask[(row * q + i) * k..][..length];
+                for (hidden, _) in own.iter_mut().zip(visible.by_ref()).filter(|(_, seen)| **seen) {
+                    *hidden = 0.0;
+                }
+            }
+        }
+        return Tensor::from_data(TensorData::new(mask, [rows, 1, q, k]), device);
+    }
     for (row, length) in plan.keys.lengths().enumerate() {
         for i in 0..q {
             let seen = if plan.causal { length.min(i + 1) } else { length };
@@ -340,4 +362,108 @@ pub(super) fn classify(
         }
     }
     (Loss::composed(total), outcome)
+}
+
+/// The gradient of −ln p(target) by the logits is that of a cross-entropy with the posterior probabilities, which are constants
+/// here; only the value is another.
+pub(super) fn align(
+    loss: Ctc,
+    y: &Tensor<2>,
+    table: &Weight,
+    targets: &AlignmentTargets,
+) -> (Loss, ctc::Outcome) {
+    let device = y.device();
+    let table = table.beside(y);
+    let [classes, _] = table.dims();
+    let mut total = Tensor::zeros([1], &device);
+    let mut outcome = ctc::Outcome::default();
+    for sentences in ctc::pieces(&targets.slots) {
+        let first = targets.slots.range(sentences.start).start;
+        let count = targets.slots.range(sentences.end - 1).end - first;
+        if count == 0 {
+            solve(loss, &[], classes, targets, sentences, &mut outcome);
+            continue;
+        }
+        let logits =
+            y.clone().narrow(0, first, count).matmul(table.clone().transpose()) * loss.scale;
+        let log_p = log_softmax(logits.clone(), 1);
+        let numbers = host(log_p.clone().detach());
+        let before = outcome.nll;
+        let shares = solve(loss, &numbers, classes, targets, sentences, &mut outcome);
+        let nll = outcome.nll - before;
+        // The mass of a row is its weight: 0 where a target does not fit.
+        let weights: Vec<f32> =
+            shares.chunks_exact(classes).map(|row| row.iter().sum::<f32>()).collect();
+        let shares = Tensor::<2>::from_data(TensorData::new(shares, [count, classes]), &device);
+        let weights = Tensor::<2>::from_data(TensorData::new(weights, [count, 1]), &device);
+        let (w, e) = (f64::from(loss.weight), f64::from(loss.smoothing));
+        let aligned = -(log_p.clone() * shares).sum() * (1.0 - loss.smoothing);
+        let found: f32 = aligned.clone().detach().into_scalar();
+        let log_z = (logits - log_p.clone()).mean_dim(1);
+        let rest =
+            (log_z.powf_scalar(2.0) * loss.z_loss - log_p.mean_dim(1) * loss.smoothing) * weights;
+        let rest = rest.sum();
+        let rest_value: f32 = rest.clone().detach().into_scalar();
+        outcome.loss += w * (1.0 - e) * nll + f64::from(rest_value);
+        let difference = w * (1.0 - e) * nll - f64::from(found);
+        total = total + aligned + rest + difference as f32;
+    }
+    (Loss::composed(total), outcome)
+}
+
+/// The weighted posterior probabilities of some sentences, slots × classes, and what comes out of them but the loss.
+fn solve(
+    loss: Ctc,
+    log_probs: &[f32],
+    classes: usize,
+    targets: &AlignmentTargets,
+    sentences: Range<usize>,
+    outcome: &mut ctc::Outcome,
+) -> Vec<f32> {
+    let first = targets.slots.range(sentences.start).start;
+    let mut shares = vec![0.0; log_probs.len()];
+    for sentence in sentences {
+        let slots = targets.slots.range(sentence);
+        let rows = (slots.start - first) * classes..(slots.end - first) * classes;
+        let (log_probs, shares) = (&log_probs[rows.clone()], &mut shares[rows]);
+        let labels = &targets.ids[targets.rows.range(sentence)];
+        let best: Vec<u32> = log_probs.chunks_exact(classes).map(first_best).collect();
+        outcome.best.extend_from_slice(&best);
+        let Some(lattice) = Lattice::new(labels, slots.len()) else {
+            outcome.unfit += 1;
+            outcome.aligned.extend(best.iter().take(if loss.viterbi { best.len() } else { 0 }));
+            continue;
+        };
+        let tokens: Vec<u32> = std::iter::once(loss.blank).chain(labels.iter().copied()).collect();
+        let gathered: Vec<f64> = log_probs
+            .chunks_exact(classes)
+            .flat_map(|row| tokens.iter().map(|&token| f64::from(row[token as usize])))
+            .collect();
+        let (log_likelihood, posteriors) = lattice.posteriors(&gathered);
+        for (row, own) in shares.chunks_exact_mut(classes).zip(posteriors.chunks(tokens.len())) {
+            for (&token, share) in tokens.iter().zip(own) {
+                row[token as usize] += loss.weight * share;
+            }
+        }
+        if loss.viterbi {
+            let path = lattice.viterbi(&gathered).1;
+            let token = |label: Option<usize>| label.map_or(loss.blank, |label| labels[label]);
+            outcome.aligned.extend(path.into_iter().map(token));
+        }
+        outcome.nll -= log_likelihood;
+        outcome.counted += 1;
+        outcome.tokens += labels.len();
+    }
+    shares
+}
+
+/// The first of the most probable classes.
+fn first_best(row: &[f32]) -> u32 {
+    let mut best = 0;
+    for (class, x) in row.iter().enumerate() {
+        if *x > row[best] {
+            best = class;
+        }
+    }
+    best as u32
 }

@@ -8,12 +8,13 @@ use burn::tensor::{Device, Tensor};
 use padir_kernels::attention::layer::{self as attention, Kind, Layer};
 use padir_kernels::attention::{Bias, Core, Places};
 use padir_kernels::cross_entropy::{self, CrossEntropy, Outcome};
+use padir_kernels::ctc::{self, Ctc};
 use padir_kernels::dropout::{Dropout, Masks};
 use padir_kernels::rows::Ragged;
 use padir_kernels::{Slot, embedding, feedforward, norm};
 
 use super::node::{tracked, untracked};
-use super::{AttentionPlan, FeedForwardPlan, Side, Targets};
+use super::{AlignmentTargets, AttentionPlan, FeedForwardPlan, Side, Targets};
 use crate::block::{Attention, FeedForward};
 use crate::loss::Loss;
 use crate::pass::Pass;
@@ -73,7 +74,8 @@ pub(super) fn attend(
     let bias = bias.map(Weight::flex);
     let side_index = if let Side::Positions(table) = side { Some(table.index()) } else { None };
     let (side_value, side_tensor) = match side {
-        Side::None => (None, None),
+        // Visibility by query has no kernel.
+        Side::None | Side::Embeddings(_) => (None, None),
         Side::EncoderOutput(output) => (Some(flex(output.clone())), Some(output.clone())),
         Side::Positions(table) => (Some(table.flex()), None),
     };
@@ -226,11 +228,37 @@ pub(super) fn classify(
     let slot: Slot<'_> = entry.slot();
     let (outcome, dy) = loss.differentiate(numbers_y, numbers_table, width, wanted, slot);
     drop(entry);
-    let total = tracked([y.clone()], vec![outcome.loss as f32], [1], move |d| {
+    (fused_loss(pass, y, outcome.loss, dy), outcome)
+}
+
+/// A loss whose gradient of y is known, and that of its table delivered.
+fn fused_loss(pass: &Pass, y: &Tensor<2>, value: f64, dy: Vec<f32>) -> Loss {
+    let total = tracked([y.clone()], vec![value as f32], [1], move |d| {
         // Only the operations of this crate hold the tensor; everybody else holds a `Loss`.
         assert!((d[0] - 1.0).abs() < 1e-6, "a fused loss counts with factor 1, not {}", d[0]);
         [dy]
     });
     pass.owe_loss();
-    (Loss::fused(total), outcome)
+    Loss::fused(total)
+}
+
+pub(super) fn align(
+    pass: &Pass,
+    loss: Ctc,
+    y: &Tensor<2>,
+    table: &Weight,
+    targets: &AlignmentTargets,
+) -> (Loss, ctc::Outcome) {
+    let [_, width] = table.shape();
+    let (y_value, table_value) = (flex(y.clone()), table.flex());
+    let (numbers_y, numbers_table) = (numbers(&y_value), numbers(&table_value));
+    let Some(store) = pass.gradients() else {
+        let outcome = loss.evaluate(numbers_y, numbers_table, width, targets.labels());
+        return (Loss::composed(untracked(vec![outcome.loss as f32], [1])), outcome);
+    };
+    let mut entry = store.lock(table.index());
+    let (outcome, dy) =
+        loss.differentiate(numbers_y, numbers_table, width, targets.labels(), entry.slot());
+    drop(entry);
+    (fused_loss(pass, y, outcome.loss, dy), outcome)
 }

@@ -11,6 +11,7 @@ use padir_checkpoint::layers::{Activation, NormKind, NormPlace};
 use padir_kernels::attention::layer::Kind;
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome};
+use padir_kernels::ctc::{self, Ctc};
 use padir_kernels::dropout::Dropout;
 use padir_kernels::rows::Ragged;
 
@@ -43,6 +44,8 @@ pub struct AttentionPlan {
     pub scale: f32,
     /// Whether later keys are hidden.
     pub causal: bool,
+    /// What queries see of keys, sentence after sentence; all of it if nobody says.
+    pub visible: Option<Arc<Vec<bool>>>,
     /// How distances become buckets, if there is a bias.
     pub buckets: Option<Buckets>,
     /// The sentences of the queries.
@@ -122,7 +125,10 @@ pub fn attend(
     bias: Option<&Weight>,
 ) -> Tensor<2> {
     #[expect(clippy::float_cmp, reason = "a constant of the description")]
-    let kernel = has_kernel(plan.norm, plan.place) && layer.is_plain() && plan.scale == 1.0;
+    let kernel = has_kernel(plan.norm, plan.place)
+        && layer.is_plain()
+        && plan.scale == 1.0
+        && plan.visible.is_none();
     if pass.is_fused() && kernel {
         fused::attend(pass, layer, plan, x, side, bias)
     } else {
@@ -139,6 +145,8 @@ pub enum Side<'a> {
     EncoderOutput(&'a Tensor<2>),
     /// A table of positions.
     Positions(&'a Weight),
+    /// Embeddings of tokens, which keys and values are made of.
+    Embeddings(&'a Tensor<2>),
 }
 
 /// The feed-forward layer.
@@ -204,6 +212,40 @@ pub fn classify_biased(
     targets: &Arc<Targets>,
 ) -> (Loss, Outcome) {
     composed::classify(loss, y, table, Some(bias), targets)
+}
+
+/// Targets to be aligned with slots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlignmentTargets {
+    /// The slots of each sentence.
+    pub slots: Arc<Ragged>,
+    /// The tokens of all targets.
+    pub ids: Arc<Vec<u32>>,
+    /// Where targets end.
+    pub rows: Arc<Ragged>,
+}
+
+impl AlignmentTargets {
+    fn labels(&self) -> ctc::Labels<'_> {
+        ctc::Labels { slots: &self.slots, ids: &self.ids, rows: &self.rows }
+    }
+}
+
+/// The loss of targets as sums over their alignments, with logits y·tableᵀ, and what came out.
+///
+/// What a sentence counts is [`Ctc::weight`]: a [`Loss`] cannot be scaled.
+pub fn align(
+    pass: &Pass,
+    loss: Ctc,
+    y: &Tensor<2>,
+    table: &Weight,
+    targets: &AlignmentTargets,
+) -> (Loss, ctc::Outcome) {
+    if pass.is_fused() {
+        fused::align(pass, loss, y, table, targets)
+    } else {
+        composed::align(loss, y, table, targets)
+    }
 }
 
 #[cfg(test)]

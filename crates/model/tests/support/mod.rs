@@ -4,10 +4,15 @@ use std::sync::Arc;
 
 use padir_base::random::Stream;
 use padir_checkpoint::ModelConfig;
+use padir_model::length::LengthLoss;
 use padir_model::ops::Targets;
 use padir_model::{DropoutKey, Gradients, Network, Pass, Sentences};
 
 pub(crate) const VOCABULARY: usize = 37;
+
+/// How lengths are learnt.
+pub(crate) const LENGTHS: LengthLoss =
+    LengthLoss { weight: 0.5, smoothing: 0.0, z_loss: 0.0, sigma: 0.0, trains_encoder: true };
 
 /// What a pass gave: the loss, its parts, the gradients by parameter.
 pub(crate) struct Outcome {
@@ -29,14 +34,14 @@ pub(crate) fn run(
     let (mut total, outcome) = network.token_loss(&pass, &states, &batch.targets, 0.1, 0.01);
     let mut loss = outcome.loss;
     let lengths: Vec<usize> = batch.inputs.rows.lengths().collect();
-    if let Some((length, outcome)) = network.length_loss(&pass, &encoded, &lengths, 0.5, 0.0, 0.0) {
+    if let Some((length, outcome)) = network.length_loss(&pass, &encoded, &lengths, LENGTHS) {
         total = total + length;
         loss += 0.5 * outcome.loss;
     }
     let wanted = &batch.targets.classes;
-    let judged = network.rejecter_loss(&pass, &states, &outcome.best, wanted, 0.7);
-    if let Some((judgement, outcome)) = judged {
-        total = total + judgement;
+    let rated = network.confidence_loss(&pass, &states, &outcome.best, wanted, 0.7);
+    if let Some((confidence_accuracy, outcome)) = rated {
+        total = total + confidence_accuracy;
         loss += outcome.loss;
     }
     network.backward(&pass, total);

@@ -1,7 +1,7 @@
 //! Forced decoding: how probable each token of a given target is, given those before it.
 //!
 //! A target that is known to its end needs no cache: all positions of all targets go through the layers together, and each looks at
-//! itself and what stands before it. One pass, where [continuing](padir_base::continuation::Continuer) takes one for each token.
+//! itself and what stands before it. One pass, where [continuing](padir_base::causal::CausalModel) takes one for each token.
 //!
 //! Of all logits only the best and their log-sum-exp are kept, as always. The target's own comes from a product with the few rows of
 //! the output layer that are needed:
@@ -30,11 +30,11 @@ const TOGETHER: usize = 128;
 pub struct Target<'t> {
     /// The source's number.
     pub context: usize,
-    /// What was said. An end is a token like any other: whoever wants it judged says it.
+    /// The target tokens. An end is a token like any other: whoever wants it scored says it.
     pub tokens: &'t [TokenId],
 }
 
-/// Targets while they are judged.
+/// Targets while they are scored.
 #[derive(Debug, Default)]
 pub(crate) struct Trial {
     /// What is read: the start, and all tokens but the last.
@@ -127,7 +127,7 @@ impl Session {
     ///
     /// # Errors
     /// If the decoder is not causal, there is no such context or token, or a target is longer than the model has positions.
-    pub fn judge(
+    pub fn score_targets(
         &mut self,
         targets: &[Target<'_>],
         log_probs: &mut Vec<f64>,
