@@ -6,7 +6,7 @@ use std::time::Instant;
 use padir_checkpoint::{ModelConfig, Parameter};
 use padir_kernels::matrix::{Matrix, Product};
 
-use crate::config::{Algorithm, Config, Objective};
+use crate::config::{Algorithm, Config, LengthSettings, Objective};
 use crate::objective::Pairs;
 
 /// Floating-point operations of the matrix products of a step: forward, and twice as many backward.
@@ -73,10 +73,27 @@ fn moments(config: &Config, model: &ModelConfig) -> u128 {
     model.parameters().iter().map(of).sum()
 }
 
+/// Slots per source token: those of a decoder of alignments.
+fn slots_per_token(config: &Config) -> f64 {
+    match config.model.parallel.map(|parallel| parallel.length) {
+        Some(LengthSettings::Upsample { factor, .. }) => factor as f64,
+        _ => 1.0,
+    }
+}
+
 fn stages(config: &Config) -> f64 {
     match &config.objective.kind {
-        Objective::Ar => 1.0,
+        Objective::Ar | Objective::Cmlm(_) | Objective::Nat(_) | Objective::Disco(_) => 1.0,
         Objective::Padir(padir) => f64::from(padir.stages),
+        // The first pass has no gradients: a third of the work.
+        Objective::Smart(_) => 4.0 / 3.0,
+        Objective::Sundae(sundae) => f64::from(sundae.stages),
+        Objective::Inat(inat) => f64::from(inat.stages),
+        // Glancing adds a forward pass, a third of a stage.
+        Objective::Ctc(ctc) => {
+            let glances = if ctc.glancing_start > 0.0 { 1.0 / 3.0 } else { 0.0 };
+            (f64::from(ctc.stages) + glances) * slots_per_token(config)
+        }
     }
 }
 

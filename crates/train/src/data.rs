@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use padir_base::TokenId;
 use padir_text::corpus::{Corpus, Reading};
 use padir_text::origin::Origin;
-use padir_text::pair::{CorpusError, Pair};
-use padir_text::shard::{Extent, Lexicon, ShardError, ShardSet, ShardWriter};
+use padir_text::pair::CorpusError;
+use padir_text::portion::Portion;
+use padir_text::shard::{Extent, Lexicon, MAX_LENGTH, ShardError, ShardSet, ShardWriter};
 use padir_text::vocab::Vocabulary;
-use rayon::prelude::*;
 
 use crate::config::{Config, TextFiles, TrainData};
 use crate::devset::{DevSet, Limits};
@@ -42,10 +41,7 @@ pub enum DataError {
     Stopped,
 }
 
-/// Pairs that are encoded together.
-const PORTION: usize = 8192;
-
-/// The shards to learn from. Text is encoded once, into the directory of the run.
+/// The shards to learn from. Text is encoded once, into the directory of the run; `note` hears how many pairs are left out.
 ///
 /// # Errors
 /// If text or shards cannot be read, the shards were made with another vocabulary, or `stop` was set meanwhile.
@@ -54,13 +50,19 @@ pub fn shards(
     vocabulary: &Vocabulary,
     directory: &Path,
     stop: &AtomicBool,
+    note: &mut dyn FnMut(&str),
 ) -> Result<ShardSet, DataError> {
     let place = match &config.data.train {
         TrainData::Shards { shards } => shards.clone(),
         TrainData::Files(files) => {
             let place = directory.join("data");
             if !place.is_dir() {
-                encode(files, vocabulary, &place, stop)?;
+                let too_long = encode(files, vocabulary, &place, stop)?;
+                if too_long > 0 {
+                    note(&format!(
+                        "left out {too_long} pairs with more than {MAX_LENGTH} tokens on a side"
+                    ));
+                }
             }
             place
         }
@@ -83,66 +85,46 @@ fn name_of(train: &TrainData) -> String {
     }
 }
 
+/// Encodes text into shards; tells how many pairs no shard can hold, which are too long to learn from, too.
 fn encode(
     files: &TextFiles,
     vocabulary: &Vocabulary,
     place: &Path,
     stop: &AtomicBool,
-) -> Result<(), DataError> {
+) -> Result<u64, DataError> {
     let lexicon = Lexicon { hash: vocabulary.hash(), size: vocabulary.size() as u32 };
     let mut writer = ShardWriter::create(place, lexicon, Extent::default())?;
+    let mut too_long = 0;
     for_portions(files, |portion| {
         if stop.load(Ordering::Relaxed) {
             return Err(DataError::Stopped);
         }
-        let encoded: Vec<(Vec<TokenId>, Vec<TokenId>)> = portion
-            .par_iter()
-            .with_min_len(64)
-            .map_init(
-                || vocabulary.encoder(),
-                |encoder, pair| {
-                    let (mut source, mut target) = (Vec::new(), Vec::new());
-                    encoder.encode_into(&pair.source, &mut source);
-                    encoder.encode_into(&pair.target, &mut target);
-                    (source, target)
-                },
-            )
-            .collect();
-        for (source, target) in &encoded {
-            // Sentences that no shard can hold are too long to learn from, too.
-            if source.len().max(target.len()) < padir_text::shard::MAX_LENGTH {
+        for (source, target) in portion.encode(vocabulary) {
+            if source.len().max(target.len()) < MAX_LENGTH {
                 writer.push(source, target)?;
+            } else {
+                too_long += 1;
             }
         }
         Ok(())
     })?;
     writer.finish(None)?;
-    Ok(())
+    Ok(too_long)
 }
 
 /// Reads all pairs, some thousand at a time.
 fn for_portions(
     files: &TextFiles,
-    mut take: impl FnMut(&[Pair]) -> Result<(), DataError>,
+    mut take: impl FnMut(&mut Portion) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
+    let mut portion = Portion::default();
     for (source, target) in files.source.iter().zip(&files.target) {
         let corpus = Corpus::Aligned { source: Origin::new(source), target: Origin::new(target) };
         let name = || format!("{} and {}", source.display(), target.display());
         let broken = |source| DataError::Corpus { corpus: name(), source };
         let mut pairs = corpus.open(Reading::default()).map_err(broken)?;
-        loop {
-            let mut portion = Vec::new();
-            while portion.len() < PORTION {
-                let mut pair = Pair::default();
-                if !pairs.read(&mut pair).map_err(broken)? {
-                    break;
-                }
-                portion.push(pair);
-            }
-            if portion.is_empty() {
-                break;
-            }
-            take(&portion)?;
+        while portion.read(&mut pairs).map_err(broken)? {
+            take(&mut portion)?;
         }
     }
     Ok(())
@@ -157,7 +139,7 @@ pub fn dev_sets(config: &Config, vocabulary: &Vocabulary) -> Result<Vec<DevSet>,
     for (name, files) in &config.data.dev {
         let mut lines = Vec::new();
         for_portions(files, |portion| {
-            lines.extend(portion.iter().map(|pair| (pair.source.clone(), pair.target.clone())));
+            lines.extend(portion.pairs().map(|pair| (pair.source.clone(), pair.target.clone())));
             Ok(())
         })?;
         if lines.is_empty() {

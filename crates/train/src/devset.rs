@@ -14,7 +14,7 @@ use padir_translate::{Place, Segmentation, Text, TranslateError, Translator, Wat
 
 use crate::config::DecodeConfig;
 use crate::network_model::NetworkModel;
-use crate::objective::{Objective, Pairs, Tally};
+use crate::objective::{Objective, Pairs, Statistics};
 
 /// Pairs of text and their tokens.
 #[derive(Clone, Debug)]
@@ -46,12 +46,28 @@ pub struct Limits {
 #[derive(Clone, Debug, Default)]
 pub struct Evaluation {
     /// What the objective counted.
-    pub tally: Tally,
+    pub statistics: Statistics,
     /// Scores of real decoding: name and value.
     pub scores: Vec<(&'static str, f64)>,
     /// Translations, in the order of the set.
     pub outputs: Vec<String>,
+    /// Some of them beside what they translate, always the same.
+    pub samples: Vec<Sample>,
 }
+
+/// A translation beside what it translates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// What was translated.
+    pub source: String,
+    /// How people translated it.
+    pub reference: String,
+    /// How the network did.
+    pub hypothesis: String,
+}
+
+/// Samples of an evaluation.
+const SAMPLES: usize = 3;
 
 /// Tokens of a batch of evaluation.
 const TOKENS: usize = 4096;
@@ -115,10 +131,10 @@ impl Evaluator<'_> {
     /// # Errors
     /// If the network cannot be decoded as it should be.
     pub fn evaluate(&self, set: &DevSet) -> Result<Option<Evaluation>, TranslateError> {
-        let Some(tally) = self.losses(set) else { return Ok(None) };
+        let Some(statistics) = self.losses(set) else { return Ok(None) };
         let lines = self.decode.lines.min(set.texts.len() as u64) as usize;
         if lines == 0 {
-            return Ok(Some(Evaluation { tally, ..Evaluation::default() }));
+            return Ok(Some(Evaluation { statistics, ..Evaluation::default() }));
         }
         let Some(outputs) = self.translate(set, lines)? else { return Ok(None) };
         let bleu = Bleu { tokenizer: self.decode.tokenize, ..Bleu::default() };
@@ -129,15 +145,16 @@ impl Evaluator<'_> {
             ("stutter", &Stutter::default()),
         ];
         let scores = score(&outputs, &set.references[..lines], &metrics);
-        Ok(Some(Evaluation { tally, scores, outputs }))
+        let samples = samples(set, &outputs);
+        Ok(Some(Evaluation { statistics, scores, outputs, samples }))
     }
 
     /// The losses of the whole set, without dropout. The objective's chance is the same every time. Nothing if the work was
     /// stopped.
-    pub fn losses(&self, set: &DevSet) -> Option<Tally> {
+    pub fn losses(&self, set: &DevSet) -> Option<Statistics> {
         let mut order = set.measured.clone();
         order.sort_by_key(|&i| (set.targets[i].len(), set.sources[i].len()));
-        let mut tally = Tally::default();
+        let mut statistics = Statistics::default();
         let mut first = 0;
         while first < order.len() {
             if self.is_stopped() {
@@ -156,10 +173,11 @@ impl Evaluator<'_> {
             };
             let mut chance = Seed(0).stream(Purpose::Corruption, first as u64);
             let pass = Pass::evaluation(self.fused);
-            tally.add(&self.objective.losses(self.network, &pass, &pairs, &mut chance).tally);
+            statistics
+                .add(&self.objective.losses(self.network, &pass, &pairs, &mut chance).statistics);
             first = end;
         }
-        Some(tally)
+        Some(statistics)
     }
 
     /// Translations of the first lines, by the very code that `padir translate` runs. Nothing if the work was stopped.
@@ -185,6 +203,20 @@ impl Evaluator<'_> {
         }
         Ok(Some(outputs))
     }
+}
+
+/// Translations from the beginning, the middle and the end of those that were made.
+fn samples(set: &DevSet, outputs: &[String]) -> Vec<Sample> {
+    let count = SAMPLES.min(outputs.len());
+    let sample = |number: usize| {
+        let at = number * outputs.len() / count;
+        Sample {
+            source: set.texts[at].clone(),
+            reference: set.references[at].clone(),
+            hypothesis: outputs[at].clone(),
+        }
+    };
+    (0..count).map(sample).collect()
 }
 
 /// How long the targets of sources are, for models that do not predict it.

@@ -8,7 +8,7 @@ use padir_kernels::optimiser::{Optimiser, Pace, Shape, State, move_average, squa
 use padir_model::{DropoutKey, Gradients, Network, Pass};
 
 use crate::config::Config;
-use crate::objective::{self, Objective, Pairs, Tally};
+use crate::objective::{self, Objective, Pairs, Statistics};
 use crate::schedule::Schedule;
 
 /// A network in training.
@@ -34,7 +34,7 @@ pub struct Learner {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepReport {
     /// What the objective counted.
-    pub tally: Tally,
+    pub statistics: Statistics,
     /// The norm of the gradient of the mean loss.
     pub norm: f64,
     /// The learning rate.
@@ -137,19 +137,19 @@ impl Learner {
     /// # Panics
     /// Never: passes end within a step.
     pub fn learn(&mut self, batches: &[Pairs]) -> Result<StepReport, NotFinite> {
-        let mut tally = Tally::default();
+        let mut statistics = Statistics::default();
         Arc::get_mut(&mut self.gradients).expect("no pass outlives its step").clear();
         for (part, pairs) in batches.iter().enumerate().filter(|(_, pairs)| !pairs.is_empty()) {
-            tally.add(&self.differentiate(pairs, part));
+            statistics.add(&self.differentiate(pairs, part));
         }
         let gradients = Arc::get_mut(&mut self.gradients).expect("no pass outlives its step");
         // Gradients are complete here: several machines would add theirs up before going on.
-        let scale = 1.0 / tally.tokens.max(1) as f64;
+        let scale = 1.0 / statistics.tokens.max(1) as f64;
         let square: f64 =
             (0..gradients.len()).map(|index| squared_norm(gradients.read(index))).sum();
         let norm = square.sqrt() * scale;
-        if !(norm.is_finite() && tally.loss.is_finite()) {
-            return Err(NotFinite { step: self.step + 1, loss: tally.mean_loss(), norm });
+        if !(norm.is_finite() && statistics.loss.is_finite()) {
+            return Err(NotFinite { step: self.step + 1, loss: statistics.mean_loss(), norm });
         }
         let clip = if self.clip > 0.0 && norm > self.clip { self.clip / norm } else { 1.0 };
         let rate = self.schedule.rate(self.step + 1);
@@ -167,11 +167,11 @@ impl Learner {
             });
         }
         self.step += 1;
-        Ok(StepReport { tally, norm, rate })
+        Ok(StepReport { statistics, norm, rate })
     }
 
     /// Adds the gradients of one batch to the store.
-    fn differentiate(&self, pairs: &Pairs, part: usize) -> Tally {
+    fn differentiate(&self, pairs: &Pairs, part: usize) -> Statistics {
         // Every batch of a run has a number of its own.
         let index = self.step * self.accumulate + part as u64;
         let mut keys = self.seed.stream(Purpose::Dropout, index);
@@ -182,8 +182,8 @@ impl Learner {
         };
         let pass = Pass::training(self.fused, Some(dropout), Arc::clone(&self.gradients));
         let mut chance = self.seed.stream(Purpose::Corruption, index);
-        let losses = self.objective.losses(&self.network, &pass, pairs, &mut chance);
+        let losses = self.objective.losses_at(self.step, &self.network, &pass, pairs, &mut chance);
         self.network.backward(&pass, losses.total);
-        losses.tally
+        losses.statistics
     }
 }

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use std::sync::Arc;
 
-use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::{Answers, Candidate, Denoiser, Query};
+use padir_base::{ParallelTraining, TokenId};
 use padir_checkpoint::ModelConfig;
 use padir_model::{Encoded, Network, Pass, Sentences, ops};
 use padir_translate::Model;
@@ -44,6 +44,9 @@ pub enum NetworkModelError {
     /// Hidden positions without a symbol for them.
     #[error("a position is hidden, but the model has no mask")]
     NoMask,
+    /// A question with ranks to a model that has no use for them.
+    #[error("the question ranks positions, but the model has no visibility by query")]
+    NoRanks,
 }
 
 /// The most probable tokens of a position with their log-probabilities, the best first.
@@ -101,15 +104,17 @@ impl<'a> NetworkModel<'a> {
         contexts: &[usize],
         positions: Vec<u32>,
         depth: usize,
+        visible: Option<Arc<Vec<bool>>>,
     ) -> (Vec<Ranked>, Option<Vec<f32>>) {
         let Some(encoded) = self.encoded.as_ref().filter(|_| !positions.is_empty()) else {
             return (Vec::new(), None);
         };
         let pass = Pass::evaluation(self.fused);
         let inputs = Sentences::new(inputs.iter().map(Vec::as_slice));
-        let states = self.network.decode(&pass, &inputs, &encoded.choose(&pass, contexts));
+        let encoded = encoded.choose(&pass, contexts);
+        let states = self.network.decode_seeing(&pass, &inputs, &encoded, visible);
         let states = ops::pick(&pass, &states, &Arc::new(positions));
-        (self.network.top(&states, depth), self.network.approvals(&states))
+        (self.network.top(&states, depth), self.network.confidences(&states))
     }
 }
 
@@ -127,14 +132,13 @@ impl Model for NetworkModel<'_> {
         let rows = Sentences::new(ids.iter().map(Vec::as_slice));
         let encoded = self.network.encode(&Pass::evaluation(self.fused), &rows);
         let longest = self.network.config().parallel().map_or(0, |p| p.max_positions);
-        let predicted = self.network.foretell(&encoded, longest);
+        let predicted = self.network.predict_lengths(&encoded, longest);
         self.lengths = predicted
             .into_iter()
             .zip(sources)
             .map(|(lengths, source)| {
                 let known = self.known_lengths.get(*source).map(|&length| (length, 0.0));
-                let predicted = lengths.into_iter().map(|(n, log_p)| (n, f64::from(log_p)));
-                predicted.chain(known.filter(|_| self.predicts_no_lengths())).collect()
+                lengths.into_iter().chain(known.filter(|_| self.predicts_no_lengths())).collect()
             })
             .collect();
         self.encoded = Some(encoded);
@@ -167,12 +171,12 @@ impl NetworkModel<'_> {
 impl Denoiser for NetworkModel<'_> {
     type Error = NetworkModelError;
 
-    fn alphabet(&self) -> usize {
+    fn vocabulary_size(&self) -> usize {
         self.network.config().symbols.vocab_size
     }
 
-    fn approves(&self) -> bool {
-        self.network.config().parallel().is_some_and(|parallel| parallel.rejecter)
+    fn has_confidence_head(&self) -> bool {
+        self.network.config().parallel().is_some_and(|parallel| parallel.confidence_head)
     }
 
     fn denoise(
@@ -184,11 +188,22 @@ impl Denoiser for NetworkModel<'_> {
         let config = self.network.config();
         let mut inputs = Vec::with_capacity(query.rows());
         let mut contexts = Vec::with_capacity(query.rows());
+        let training = config.parallel().map(|parallel| parallel.training);
+        let by_query = training == Some(ParallelTraining::Disco);
+        if query.has_ranks() && !by_query {
+            return Err(NetworkModelError::NoRanks);
+        }
+        let mut visible = Vec::new();
         for row in (0..query.rows()).map(|row| query.row(row)) {
             let mut ids = Vec::with_capacity(row.tokens.len());
             for (position, (token, &hidden)) in row.tokens.iter().zip(row.hidden).enumerate() {
                 let shown = if hidden { config.mask_at(position) } else { Some(*token) };
                 ids.push(shown.ok_or(NetworkModelError::NoMask)?.0);
+            }
+            if by_query {
+                let n = ids.len();
+                let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+                visible.extend(pairs.map(|(i, j)| row.sees(i, j)));
             }
             inputs.push(ids);
             contexts.push(row.context);
@@ -196,23 +211,25 @@ impl Denoiser for NetworkModel<'_> {
         self.check_contexts(&contexts)?;
         let wanted = query.wanted().iter().enumerate().filter(|(_, wanted)| **wanted);
         let positions: Vec<u32> = wanted.map(|(position, _)| position as u32).collect();
-        let (tokens, confidences) = self.predict(&inputs, &contexts, positions, answers.depth());
+        let visible = by_query.then(|| Arc::new(visible));
+        let depth = answers.depth();
+        let (tokens, confidences) = self.predict(&inputs, &contexts, positions, depth, visible);
         let slots = answers.candidates_mut().iter_mut();
         for (slot, (token, log_prob)) in slots.zip(tokens.into_iter().flatten()) {
             *slot = Candidate { token: TokenId(token), log_prob: f64::from(log_prob) };
         }
         if let Some(confidences) = confidences {
-            let slots = answers.approvals_mut().iter_mut();
+            let slots = answers.confidences_mut().iter_mut();
             slots.zip(confidences).for_each(|(slot, ln_p)| *slot = f64::from(ln_p));
         }
         Ok(())
     }
 }
 
-impl Continuer for NetworkModel<'_> {
+impl CausalModel for NetworkModel<'_> {
     type Error = NetworkModelError;
 
-    fn alphabet(&self) -> usize {
+    fn vocabulary_size(&self) -> usize {
         self.network.config().symbols.vocab_size
     }
 
@@ -222,9 +239,9 @@ impl Continuer for NetworkModel<'_> {
         Ok(())
     }
 
-    fn advance(
+    fn decode_step(
         &mut self,
-        rows: &[Advance],
+        rows: &[DecodeStep],
         depth: usize,
         answers: &mut Vec<Candidate>,
     ) -> Result<(), NetworkModelError> {
@@ -243,7 +260,7 @@ impl Continuer for NetworkModel<'_> {
             end as u32 - 1
         });
         let last = last.collect();
-        let (tokens, _) = self.predict(&inputs, &contexts, last, depth);
+        let (tokens, _) = self.predict(&inputs, &contexts, last, depth, None);
         let candidate = |(token, log_prob): (u32, f32)| Candidate {
             token: TokenId(token),
             log_prob: f64::from(log_prob),

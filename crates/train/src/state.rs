@@ -19,7 +19,7 @@ use padir_text::shortlist::SHORTLIST;
 use serde::{Deserialize, Serialize};
 
 use crate::learner::Learner;
-use crate::objective::Tally;
+use crate::objective::Statistics;
 
 const CHECKPOINTS: &str = "checkpoints";
 const OPTIMISER: &str = "optimiser.safetensors";
@@ -47,7 +47,7 @@ pub struct Progress {
     /// The step that was evaluated last.
     pub evaluated: u64,
     /// What was counted since the last line of the record.
-    pub tally: Tally,
+    pub statistics: Statistics,
 }
 
 /// A checkpoint of a run cannot be written or read.

@@ -5,7 +5,7 @@ use padir_text::shard::ShardSet;
 use padir_text::vocab::Vocabulary;
 
 use super::section::{Files, Report};
-use super::{Config, Measure, Objective, TrainData};
+use super::{Config, LengthSettings, Objective, TrainData};
 
 /// Notes everything that does not fit together.
 pub(super) fn check(config: &Config, report: &Report) {
@@ -14,6 +14,7 @@ pub(super) fn check(config: &Config, report: &Report) {
     check_lengths(config, report);
     check_start(config, report);
     check_noise(config, report);
+    check_alignment(config, report);
     if report.files == Files::Required && config.data.vocabulary.is_file() {
         match Vocabulary::load(&config.data.vocabulary) {
             Ok(vocabulary) => {
@@ -62,12 +63,10 @@ fn check_metric(config: &Config, report: &Report) {
                 "run.metric",
                 format!("`run.metric` is \"{metric}\", but `run.decode.lines` is 0"),
             ),
-        Some(metric)
-            if metric.measure == Measure::LengthAccuracy && !config.model.foretells_lengths() =>
-        {
+        Some(metric) if metric.measure.needs_lengths() && !config.model.predicts_lengths() => {
             report.complain(
                 "run.metric",
-                format!("`run.metric` is \"{metric}\", but this model foretells no lengths"),
+                format!("`run.metric` is \"{metric}\", but this model predicts no lengths"),
             );
         }
         _ => {}
@@ -92,12 +91,13 @@ fn check_lengths(config: &Config, report: &Report) {
             "batch.max_target",
             format!(
                 "`batch.max_target` is {longest}, but the longest length that \
-                 `model.length.classes` foretells is shorter"
+                 `model.length.classes` predicts is shorter"
             ),
         );
     }
     let has_positions = parallel.positional_attention || parallel.learned_positions;
-    if has_positions && parallel.max_positions < longest {
+    let slots = config.model.is_alignment();
+    if has_positions && !slots && parallel.max_positions < longest {
         report.complain(
             "batch.max_target",
             format!(
@@ -110,15 +110,58 @@ fn check_lengths(config: &Config, report: &Report) {
 
 /// What decoding starts from must have been seen.
 fn check_start(config: &Config, report: &Report) {
-    let (Some(parallel), Objective::Padir(padir)) = (config.model.parallel, &config.objective.kind)
-    else {
-        return;
-    };
-    if parallel.initial != InitialTokens::Random && !padir.corruption.masks() {
+    let (Some(parallel), kind) = (config.model.parallel, &config.objective.kind) else { return };
+    let from_masks = parallel.initial != InitialTokens::Random;
+    if from_masks && matches!(kind, Objective::Sundae(_)) {
+        report.complain(
+            "model.initial",
+            "decoding is to start from masks, but the objective \"sundae\" makes none: leave `initial` at \"random\"",
+        );
+    } else if !from_masks && parallel.training.starts_from_masks() {
+        let name = kind.name();
+        report.complain(
+            "model.initial",
+            format!(
+                "decoding is to start from random tokens, but the objective \"{name}\" shows none: use \"mask\" or \
+                 \"numbered-mask\""
+            ),
+        );
+    } else if from_masks && !kind.masks() {
         report.complain(
             "model.initial",
             "decoding is to start from masks, but `objective.corruption` makes none: lower its \
              `random_prob`, and what is neither kept nor random is masked",
+        );
+    }
+}
+
+/// Alignments belong to one objective, and must have room for targets.
+fn check_alignment(config: &Config, report: &Report) {
+    let is_ctc = matches!(config.objective.kind, Objective::Ctc(_));
+    let Some(parallel) = config.model.parallel else { return };
+    let LengthSettings::Upsample { factor, min_slots } = parallel.length else {
+        if is_ctc {
+            report.complain(
+                "model.length.predictor",
+                "the objective \"ctc\" predicts no lengths: `model.length.predictor` must be \"upsample\"",
+            );
+        }
+        return;
+    };
+    if !is_ctc {
+        report.complain(
+            "model.length.predictor",
+            "`model.length.predictor` is \"upsample\", which only the objective \"ctc\" can train",
+        );
+    }
+    let most = usize::from(config.batch.max_source).saturating_mul(factor).max(min_slots);
+    if most > parallel.max_positions {
+        report.complain(
+            "model.max_positions",
+            format!(
+                "`batch.max_source` is {}, which makes {most} slots, but `model.max_positions` is {}",
+                config.batch.max_source, parallel.max_positions
+            ),
         );
     }
 }
@@ -156,14 +199,12 @@ fn check_vocabulary(config: &Config, vocabulary: &Vocabulary, report: &Report) {
             format!("`model.vocab_size` is {rows}, but the vocabulary has {size} ids"),
         );
     }
-    if let Objective::Padir(padir) = &config.objective.kind
-        && padir.corruption.masks()
-        && vocabulary.mask().is_none()
-    {
-        report.complain(
-            "objective.corruption",
-            "some tokens become MASK, for which the vocabulary has no sentinel",
-        );
+    if config.objective.kind.masks() && vocabulary.mask().is_none() {
+        let key = match config.objective.kind {
+            Objective::Padir(_) => "objective.corruption",
+            _ => "objective.kind",
+        };
+        report.complain(key, "some tokens become MASK, for which the vocabulary has no sentinel");
     }
     check_model(&config.model_config(vocabulary), report);
 }
@@ -192,8 +233,10 @@ fn check_model(model: &ModelConfig, report: &Report) {
             ConfigProblem::OddBuckets(_) => "relative_attention_num_buckets",
             ConfigProblem::ShortDistance { .. } => "relative_attention_max_distance",
             ConfigProblem::LengthsBeyondPositions { .. } => "padir.length.classes",
-            ConfigProblem::NoNumberedMask => "padir.initial",
+            ConfigProblem::NoNumberedMask | ConfigProblem::AlignmentStart => "padir.initial",
+            ConfigProblem::DiscoPositions => "padir.learned_positions",
             ConfigProblem::ParallelMarian
+            | ConfigProblem::BlankIsMask
             | ConfigProblem::NothingRandom { .. }
             | ConfigProblem::TooLarge { .. } => "",
         };

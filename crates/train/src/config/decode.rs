@@ -64,7 +64,12 @@ fn usual(model: &Abilities) -> Decoding {
             beam.max_length = MAX_LENGTH;
         }
         Decoding::Refine(how) => how.max_length = how.max_length.min(MAX_LENGTH),
-        Decoding::MaskPredict(_) | Decoding::Sample(_) => {}
+        Decoding::MaskPredict(how) => how.max_length = how.max_length.min(MAX_LENGTH),
+        Decoding::EasyFirst(how) => how.max_length = how.max_length.min(MAX_LENGTH),
+        Decoding::Sundae(how) => how.max_length = how.max_length.min(MAX_LENGTH),
+        Decoding::Gibbs(how) => how.max_length = how.max_length.min(MAX_LENGTH),
+        Decoding::Ctc(how) => how.max_length = how.max_length.min(MAX_LENGTH),
+        Decoding::Sample(_) => {}
     }
     decoding
 }
@@ -75,7 +80,7 @@ fn entries(section: &mut Section<'_>, model: &Abilities) -> Vec<(String, Value)>
     for (key, value) in section.rest() {
         let today = match (key.as_str(), model.order) {
             // Once, keys of both kinds of models stood here, whatever the model.
-            ("beam", Order::Autoregressive) => "num_beams",
+            ("beam", Order::Autoregressive | Order::Alignment) => "num_beams",
             ("beam", Order::Parallel)
             | ("steps" | "lengths" | "drop_repeats", Order::Autoregressive) => {
                 section.note(&key, "it does nothing for this model");

@@ -38,7 +38,10 @@ pub use decode::DecodeConfig;
 pub use difference::Difference;
 pub use model::{LengthSettings, ModelSettings, ParallelSettings};
 pub use noise::Noise;
-pub use objective::{Corruption, FirstStage, Objective, ObjectiveConfig, Padir, Rate, Reduce};
+pub use objective::{
+    Cmlm, Corruption, Ctc, FirstStage, Inat, LengthObjective, Objective, ObjectiveConfig, Padir,
+    Rate, Reduce, Sundae,
+};
 pub use optimiser::{Algorithm, OptimiserConfig};
 pub use problem::{ConfigError, Origin, Problem};
 pub use run::{DeviceConfig, DeviceKind, Measure, Metric, RunConfig};
@@ -129,7 +132,7 @@ impl Config {
     fn assemble(mut root: Section<'_>) -> Self {
         let data = DataConfig::read(root.section("data"));
         let objective = ObjectiveConfig::read(root.section("objective"));
-        let model = ModelSettings::read(root.section("model"), objective.decoder());
+        let model = ModelSettings::read(root.section("model"), objective.kind.training());
         let device = DeviceConfig::read(root.section("device"));
         let layout = if device.fused { BatchLayout::Ragged } else { BatchLayout::Padded };
         let batch = BatchSettings::read(root.section("batch"), layout);

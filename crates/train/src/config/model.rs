@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use padir_base::ParallelTraining;
 use padir_checkpoint::config::{
-    MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_POSITIONS, MAX_VOCABULARY, MAX_WIDTH,
+    MAX_BUCKETS, MAX_CLASSES, MAX_HEADS, MAX_LAYERS, MAX_LENGTH_LAYERS, MAX_POSITIONS,
+    MAX_UPSAMPLING, MAX_VOCABULARY, MAX_WIDTH,
 };
 use padir_checkpoint::{
     Decoder, DecoderKind, Family, InitialTokens, Languages, LengthPredictor, MODEL, ModelConfig,
-    ParallelDecoder, Preset, Provenance, RelativeBias, Symbols,
+    ParallelDecoder, PooledLength, Preset, Provenance, RelativeBias, Symbols,
 };
 use serde::Serialize;
 
@@ -56,6 +58,9 @@ pub struct ModelSettings {
 /// The keys of `[model]` that only a parallel decoder understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ParallelSettings {
+    /// What it is trained for; `[objective]` says it.
+    #[serde(skip)]
+    pub training: ParallelTraining,
     /// Whether each decoder layer attends by position alone, too.
     pub positional_attention: bool,
     /// Rows of the position table.
@@ -66,7 +71,7 @@ pub struct ParallelSettings {
     pub initial: InitialTokens,
     /// Whether the model learns which of its predictions are right, too.
     pub confidence_head: bool,
-    /// How lengths are foretold.
+    /// How lengths are predicted.
     pub length: LengthSettings,
 }
 
@@ -76,12 +81,12 @@ pub struct ParallelSettings {
 pub enum LengthSettings {
     /// `token`: from a LENGTH token before the source.
     Token {
-        /// The longest length foretold.
+        /// The longest length predicted.
         classes: usize,
     },
     /// `offset`: the same, relative to the length of the source.
     Offset {
-        /// How many lengths around that of the source can be foretold.
+        /// How many lengths around that of the source can be predicted.
         classes: usize,
     },
     /// `affine`: from the length of the source.
@@ -91,25 +96,60 @@ pub enum LengthSettings {
         /// The most that one adds.
         max_fertility: usize,
     },
+    /// `pooled`: from all encoder states by attention pooling and a small network.
+    Pooled {
+        /// The lengths that can be predicted: around that of the source, or from 1 on.
+        classes: usize,
+        /// Whether classes are relative to the length of the source.
+        relative: bool,
+        /// How many queries pool the encoder states.
+        queries: usize,
+        /// Width of the hidden layers.
+        hidden: usize,
+        /// How many hidden layers there are.
+        hidden_layers: usize,
+    },
     /// `oracle`: that of the reference.
     Oracle,
+    /// `upsample`: none; the decoder has slots, a multiple of the source (CTC).
+    Upsample {
+        /// Slots per source token.
+        factor: usize,
+        /// The least number of slots.
+        min_slots: usize,
+    },
 }
 
 impl ModelSettings {
+    /// Whether the decoder predicts alignments.
+    pub fn is_alignment(&self) -> bool {
+        let upsamples = |length| matches!(length, LengthSettings::Upsample { .. });
+        self.parallel.is_some_and(|parallel| upsamples(parallel.length))
+    }
+
     /// Whether the model says how long a target will be, rather than being told or ending it by itself.
-    pub fn foretells_lengths(&self) -> bool {
-        self.parallel.is_some_and(|parallel| parallel.length != LengthSettings::Oracle)
+    pub fn predicts_lengths(&self) -> bool {
+        let predicts =
+            |length| !matches!(length, LengthSettings::Oracle | LengthSettings::Upsample { .. });
+        self.parallel.is_some_and(|parallel| predicts(parallel.length))
     }
 }
 
 const WIDTH: std::ops::RangeInclusive<usize> = 1..=MAX_WIDTH;
 
 impl ModelSettings {
-    pub(super) fn read(mut section: Section<'_>, decoder: DecoderKind) -> Self {
-        let preset = section.choice("preset", r#""paper", "small" or "tiny""#);
+    /// For a parallel decoder that is trained for something, or an autoregressive one.
+    pub(super) fn read(mut section: Section<'_>, training: Option<ParallelTraining>) -> Self {
+        let decoder = training.map_or(DecoderKind::Causal, |_| DecoderKind::Parallel);
+        let alignment = training == Some(ParallelTraining::Ctc);
+        let preset = section.choice("preset", Preset::CHOICES);
         let preset = preset.unwrap_or(Preset::Small);
         // The vocabulary is irrelevant to what is taken from the preset.
-        let usual = ModelConfig::preset(preset, 32_128, decoder);
+        let mut usual = ModelConfig::preset(preset, 32_128, decoder);
+        if let (Decoder::Parallel(parallel), true) = (&mut usual.decoder, alignment) {
+            parallel.initial = InitialTokens::Mask;
+            parallel.length = LengthPredictor::Upsample { factor: 2, min_slots: 8 };
+        }
         let bias = usual.relative_bias;
         let start_from = section.optional_path("start_from");
         if let Some(directory) = &start_from {
@@ -148,7 +188,9 @@ impl ModelSettings {
                 })
                 .unwrap_or(usual.initializer_factor),
             tie_word_embeddings: s.switch("tie_word_embeddings", usual.tie_word_embeddings),
-            parallel: usual.parallel().map(|usual| ParallelSettings::read(s, usual)),
+            parallel: training
+                .zip(usual.parallel())
+                .map(|(training, usual)| ParallelSettings::read(s, training, usual)),
         };
         if decoder == DecoderKind::Causal {
             section.refuse(&PARALLEL_KEYS, "an autoregressive model has no such setting");
@@ -162,6 +204,9 @@ impl ModelSettings {
         let mut symbols = Symbols::of_vocabulary(size, pieces);
         if self.vocab_size != 0 {
             symbols.vocab_size = self.vocab_size;
+        }
+        if self.is_alignment() {
+            symbols = symbols.with_blank();
         }
         ModelConfig {
             family: Family::T5,
@@ -209,27 +254,38 @@ fn confidence_head(section: &mut Section<'_>, usual: bool) -> bool {
 }
 
 impl ParallelSettings {
-    fn read(section: &mut Section<'_>, usual: &ParallelDecoder) -> Self {
+    fn read(
+        section: &mut Section<'_>,
+        training: ParallelTraining,
+        usual: &ParallelDecoder,
+    ) -> Self {
+        let initial =
+            if training.starts_from_masks() { InitialTokens::Mask } else { InitialTokens::Random };
+        // A query stream starts from positions, and must not look at others.
+        let disco = training == ParallelTraining::Disco;
         Self {
+            training,
             positional_attention: section
-                .switch("positional_attention", usual.positional_attention),
+                .switch("positional_attention", usual.positional_attention && !disco),
             max_positions: section
                 .count("max_positions", 1..=MAX_POSITIONS)
                 .unwrap_or(usual.max_positions),
-            learned_positions: section.switch("learned_positions", usual.learned_positions),
-            initial: section.choice("initial", InitialTokens::CHOICES).unwrap_or(usual.initial),
-            confidence_head: confidence_head(section, usual.rejecter),
-            length: LengthSettings::read(section.section("length")),
+            learned_positions: section
+                .switch("learned_positions", usual.learned_positions || disco),
+            initial: section.choice("initial", InitialTokens::CHOICES).unwrap_or(initial),
+            confidence_head: confidence_head(section, usual.confidence_head),
+            length: LengthSettings::read(section.section("length"), usual.length.is_upsampled()),
         }
     }
 
     fn to_decoder(self) -> ParallelDecoder {
         ParallelDecoder {
+            training: self.training,
             positional_attention: self.positional_attention,
             max_positions: self.max_positions,
             learned_positions: self.learned_positions,
             initial: self.initial,
-            rejecter: self.confidence_head,
+            confidence_head: self.confidence_head,
             length: match self.length {
                 LengthSettings::Token { classes } => LengthPredictor::Token { classes },
                 LengthSettings::Offset { classes } => LengthPredictor::Offset { classes },
@@ -237,7 +293,19 @@ impl ParallelSettings {
                 LengthSettings::Fertility { max_fertility } => {
                     LengthPredictor::Fertility { max_fertility }
                 }
+                LengthSettings::Pooled { classes, relative, queries, hidden, hidden_layers } => {
+                    LengthPredictor::Pooled(PooledLength {
+                        classes,
+                        relative,
+                        queries,
+                        hidden,
+                        hidden_layers,
+                    })
+                }
                 LengthSettings::Oracle => LengthPredictor::Oracle,
+                LengthSettings::Upsample { factor, min_slots } => {
+                    LengthPredictor::Upsample { factor, min_slots }
+                }
             },
         }
     }
@@ -251,13 +319,17 @@ enum Predictor {
     Offset,
     Affine,
     Fertility,
+    Pooled,
     Oracle,
+    Upsample,
 }
 
 impl LengthSettings {
-    fn read(mut section: Section<'_>) -> Self {
-        let wanted = r#""token", "offset", "affine", "fertility" or "oracle""#;
-        let length = match section.choice("predictor", wanted).unwrap_or(Predictor::Token) {
+    fn read(mut section: Section<'_>, alignment: bool) -> Self {
+        let wanted =
+            r#""token", "offset", "affine", "fertility", "pooled", "oracle" or "upsample""#;
+        let usual = if alignment { Predictor::Upsample } else { Predictor::Token };
+        let length = match section.choice("predictor", wanted).unwrap_or(usual) {
             Predictor::Token => {
                 Self::Token { classes: section.count("classes", 1..=MAX_CLASSES).unwrap_or(128) }
             }
@@ -268,17 +340,44 @@ impl LengthSettings {
             Predictor::Fertility => Self::Fertility {
                 max_fertility: section.count("max_fertility", 1..=MAX_CLASSES / 4).unwrap_or(2),
             },
+            Predictor::Pooled => Self::read_pooled(&mut section),
             Predictor::Oracle => Self::Oracle,
+            Predictor::Upsample => Self::Upsample {
+                factor: section.count("factor", 1..=MAX_UPSAMPLING).unwrap_or(2),
+                min_slots: section.count("min_slots", 1..=MAX_POSITIONS).unwrap_or(8),
+            },
         };
         section.finish();
         length
     }
 
-    /// The longest length that can be foretold, if there is one.
+    fn read_pooled(section: &mut Section<'_>) -> Self {
+        let usual = PooledLength::default();
+        let relative = section.switch("relative", usual.relative);
+        let classes = section.count("classes", 1..=MAX_CLASSES);
+        Self::Pooled {
+            classes: classes.unwrap_or(if relative { usual.classes } else { 128 }),
+            relative,
+            queries: section.count("queries", 1..=MAX_HEADS).unwrap_or(usual.queries),
+            hidden: section.count("hidden", WIDTH).unwrap_or(usual.hidden),
+            hidden_layers: section
+                .count("hidden_layers", 1..=MAX_LENGTH_LAYERS)
+                .unwrap_or(usual.hidden_layers),
+        }
+    }
+
+    /// The longest length that can be predicted, if there is one.
     pub fn longest(self) -> Option<usize> {
         match self {
-            Self::Token { classes } => Some(classes),
-            Self::Offset { .. } | Self::Affine | Self::Fertility { .. } | Self::Oracle => None,
+            Self::Token { classes } | Self::Pooled { classes, relative: false, .. } => {
+                Some(classes)
+            }
+            Self::Offset { .. }
+            | Self::Affine
+            | Self::Fertility { .. }
+            | Self::Pooled { .. }
+            | Self::Oracle
+            | Self::Upsample { .. } => None,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! `noise_density` is short for the law `rate`, and can also draw a rate for every sequence.
 
 use padir_base::TokenId;
-use padir_base::mask::{LawError, MaskLaw, Scene};
+use padir_base::mask::{LawError, MaskContext, MaskLaw};
 use serde::Serialize;
 
 use super::objective::{Rate, probability_or_uniform};
@@ -81,6 +81,6 @@ fn check(law: &MaskLaw, tokens: &[TokenId]) -> Result<(), LawError> {
             cases.iter().try_for_each(|case| check(&case.then, &case.when))?;
             check(otherwise, tokens)
         }
-        law => law.check(&Scene::of_tokens(tokens)),
+        law => law.check(&MaskContext::of_tokens(tokens)),
     }
 }

@@ -35,7 +35,7 @@ pub struct RunConfig {
     /// Steps between lines of the record.
     pub log_every: u64,
     /// What the best checkpoint is best in: the name of a dev set, a dot, and `loss`, `bleu`,
-    /// `chrf`, `exact_match` or `length_accuracy`. Left out: the loss of the first dev set.
+    /// `chrf`, `exact_match`, `length_accuracy` or `length_accuracy_at_5`. Left out: the loss of the first dev set.
     pub metric: Option<Metric>,
     /// The run ends after this many evaluations without a new best; 0 means never.
     pub patience: u32,
@@ -66,8 +66,10 @@ pub enum Measure {
     Chrf,
     /// The share of translations equal to their references.
     ExactMatch,
-    /// The share of lengths foretold right.
+    /// The share of lengths predicted right.
     LengthAccuracy,
+    /// The share of lengths among the five most probable.
+    LengthAccuracyAt5,
 }
 
 /// `[device]`.
@@ -104,7 +106,7 @@ impl RunConfig {
                     "metric",
                     format!(
                         "`run.metric` is {name:?}; it must be the name of a dev set, a dot, and \
-                         loss, bleu, chrf, exact_match or length_accuracy"
+                         loss, bleu, chrf, exact_match, length_accuracy or length_accuracy_at_5"
                     ),
                 );
             }
@@ -174,8 +176,14 @@ impl Metric {
 }
 
 impl Measure {
-    const ALL: [Self; 5] =
-        [Self::Loss, Self::Bleu, Self::Chrf, Self::ExactMatch, Self::LengthAccuracy];
+    const ALL: [Self; 6] = [
+        Self::Loss,
+        Self::Bleu,
+        Self::Chrf,
+        Self::ExactMatch,
+        Self::LengthAccuracy,
+        Self::LengthAccuracyAt5,
+    ];
 
     /// How metrics call it.
     pub fn name(self) -> &'static str {
@@ -185,7 +193,13 @@ impl Measure {
             Self::Chrf => "chrf",
             Self::ExactMatch => "exact_match",
             Self::LengthAccuracy => "length_accuracy",
+            Self::LengthAccuracyAt5 => "length_accuracy_at_5",
         }
+    }
+
+    /// Whether the model must predict lengths for it.
+    pub fn needs_lengths(self) -> bool {
+        matches!(self, Self::LengthAccuracy | Self::LengthAccuracyAt5)
     }
 
     /// Whether translations are needed for it.

@@ -124,6 +124,59 @@ fn settings_arrive() {
 }
 
 #[test]
+fn alignments_have_defaults_of_their_own_and_are_written_as_they_are_read() {
+    let text = format!("{LEAST}[objective]\nkind = \"ctc\"\n[model]\npreset = \"small-6-1\"\n");
+    let config = parse(&text, &[]).unwrap();
+    let Objective::Ctc(ctc) = config.objective.kind else { panic!("another objective") };
+    let rates = [0, 10_000, 20_000, u64::MAX].map(|step| ctc.glancing_rate(step));
+    for (found, expected) in rates.into_iter().zip([0.5, 0.4, 0.3, 0.3]) {
+        assert!((found - expected).abs() < 1e-12, "{rates:?}");
+    }
+    let model = config.model.to_config(8_100, 8_000);
+    assert_eq!((model.num_layers, model.num_decoder_layers), (6, 1));
+    assert_eq!((model.symbols.blank.unwrap().0, model.symbols.mask.unwrap().0), (8_098, 8_099));
+    assert_eq!(model.parallel().unwrap().slots(3), Some(8), "at least so many");
+    assert_eq!(model.parallel().unwrap().slots(20), Some(40));
+    assert_eq!(model.validate(), Ok(()));
+    assert_eq!(config.run.decode.decoding.method(), padir_decode::Method::Ctc);
+    assert_eq!(parse(&config.to_toml(), &[]).unwrap(), config);
+}
+
+#[test]
+fn impossible_alignments_are_refused() {
+    let cases = [
+        (
+            "[objective]\nkind = \"ctc\"\n[model.length]\npredictor = \"token\"",
+            "`model.length.predictor` must be \"upsample\"",
+        ),
+        (
+            "[model]\ninitial = \"mask\"\n[model.length]\npredictor = \"upsample\"",
+            "which only the objective \"ctc\" can train",
+        ),
+        (
+            "[objective]\nkind = \"ctc\"\n[model.length]\nfactor = 3",
+            "`batch.max_source` is 128, which makes 384 slots, but `model.max_positions` is 256",
+        ),
+        (
+            "[objective]\nkind = \"ctc\"\nlength_weight = 2.0",
+            "the objective \"ctc\" has no such setting",
+        ),
+        (
+            "[objective]\nkind = \"ctc\"\nglancing_start = 1.5",
+            "`objective.glancing_start` is 1.5; it must be a number between 0 and 1",
+        ),
+        (
+            "[objective]\nkind = \"padir\"\ndeep_supervision = true",
+            "the objective \"padir\" has no such setting",
+        ),
+    ];
+    for (text, expected) in cases {
+        let found = problems(&format!("{LEAST}{text}\n"), &[]);
+        assert!(found.iter().any(|line| line.contains(expected)), "{text:?}: {found:?}");
+    }
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "one table of all faults")]
 fn each_fault_is_told_with_its_line() {
     let cases = [
@@ -147,7 +200,7 @@ fn each_fault_is_told_with_its_line() {
         ),
         (
             "[model]\npreset = \"huge\"",
-            "c.toml:13: `model.preset` is \"huge\"; it must be \"paper\", \"small\" or \"tiny\"",
+            "c.toml:13: `model.preset` is \"huge\"; it must be paper, small, tiny, and with a shallow",
         ),
         ("model = 3", "c.toml:12: `run.model` is not a key"),
         (
@@ -231,15 +284,51 @@ fn each_fault_is_told_with_its_line() {
         ),
         (
             "metric = \"dev.length_accuracy\"\n[objective]\nkind = \"ar\"",
-            "c.toml:12: `run.metric` is \"dev.length_accuracy\", but this model foretells no lengths",
+            "c.toml:12: `run.metric` is \"dev.length_accuracy\", but this model predicts no lengths",
         ),
         (
             "metric = \"dev.length_accuracy\"\n[model.length]\npredictor = \"oracle\"",
-            "c.toml:12: `run.metric` is \"dev.length_accuracy\", but this model foretells no lengths",
+            "c.toml:12: `run.metric` is \"dev.length_accuracy\", but this model predicts no lengths",
         ),
         (
             "[model]\ninitial = \"mask\"",
             "c.toml:13: decoding is to start from masks, but `objective.corruption` makes none",
+        ),
+        (
+            "[objective]\nkind = \"cmlm\"\nstages = 3",
+            "c.toml:14: `objective.stages` is set; the objective \"cmlm\" has no such setting",
+        ),
+        (
+            "[objective]\nkind = \"cmlm\"\n[model]\ninitial = \"random\"",
+            "c.toml:15: decoding is to start from random tokens, but the objective \"cmlm\" shows none",
+        ),
+        (
+            "[objective]\nkind = \"sundae\"\n[model]\ninitial = \"mask\"",
+            "c.toml:15: decoding is to start from masks, but the objective \"sundae\" makes none",
+        ),
+        (
+            "[objective]\nkind = \"sundae\"\ntemperature = 0",
+            "c.toml:14: `objective.temperature` is 0; it must be a number above 0",
+        ),
+        (
+            "[objective]\nkind = \"inat\"\npoison_prob = 2",
+            "c.toml:14: `objective.poison_prob` is 2; it must be a number between 0 and 1",
+        ),
+        (
+            "[objective]\nkind = \"disco\"\n[model]\nlearned_positions = false",
+            "c.toml:15: `objective` is \"disco\", which needs `learned_positions`",
+        ),
+        (
+            "[run.decode]\nmethod = \"easy-first\"\n[objective]\nkind = \"cmlm\"",
+            "c.toml:13: easy-first does not fit a model that was trained with the objective \"cmlm\"",
+        ),
+        (
+            "[run.decode]\nsteps = 4\n[objective]\nkind = \"nat\"",
+            "c.toml:13: `steps` is 4; a model that was trained with the objective \"nat\" takes one",
+        ),
+        (
+            "[model.length]\npredictor = \"pooled\"\nhidden_layers = 9",
+            "c.toml:14: `model.length.hidden_layers` is 9; it must be",
         ),
         (
             "[objective]\nkind = \"ar\"\n[model]\nrejecter = true",

@@ -6,7 +6,7 @@ use padir_base::random::Stream;
 use padir_model::ops::Targets;
 use padir_model::{Network, Pass};
 
-use super::{Losses, Objective, Pairs, Tally};
+use super::{Losses, Objective, Pairs, Statistics};
 
 /// −Σ log p(yᵢ | y₁…yᵢ₋₁, x).
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +34,8 @@ impl Objective for Autoregressive {
         let states = network.decode(pass, &inputs, &encoded);
         let (total, outcome) =
             network.token_loss(pass, &states, &targets, self.smoothing, self.z_loss);
-        let mut tally = Tally::of(pairs);
-        tally.take_stage(&outcome);
-        Losses { total, tally }
+        let mut statistics = Statistics::of(pairs);
+        statistics.take_stage(&outcome);
+        Losses { total, statistics }
     }
 }

@@ -4,7 +4,7 @@
 //! visible. A noised token is kept with probability c, becomes a random one with probability r, and MASK otherwise.
 
 use padir_base::TokenId;
-use padir_base::mask::{LawError, Mask, MaskLaw, Scene};
+use padir_base::mask::{LawError, Mask, MaskContext, MaskLaw};
 use padir_base::random::Stream;
 use padir_checkpoint::ModelConfig;
 
@@ -16,12 +16,12 @@ pub struct Corrupted {
     /// The tokens.
     pub tokens: Vec<u32>,
     /// What happened to each.
-    pub fates: Vec<Fate>,
+    pub kinds: Vec<NoiseKind>,
 }
 
 /// What happened to a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum NoiseKind {
     /// No noise fell on it.
     Spared,
     /// Noise fell on it, and it was kept.
@@ -58,25 +58,25 @@ impl Corruption {
         let body = &sentence[..sentence.len().saturating_sub(1)];
         let noise = positions(law, body, chance);
         let mut corrupted =
-            Corrupted { tokens: sentence.to_vec(), fates: vec![Fate::Spared; sentence.len()] };
+            Corrupted { tokens: sentence.to_vec(), kinds: vec![NoiseKind::Spared; sentence.len()] };
         let range = &model.symbols.random;
         for position in noise.positions() {
             let u = chance.uniform();
-            let fate = if u < kept {
-                Fate::Kept
+            let kind = if u < kept {
+                NoiseKind::Kept
             } else if u < kept + random {
-                Fate::Random
+                NoiseKind::Random
             } else {
-                Fate::Masked
+                NoiseKind::Masked
             };
-            corrupted.fates[position] = fate;
-            match fate {
-                Fate::Spared | Fate::Kept => {}
-                Fate::Random => {
+            corrupted.kinds[position] = kind;
+            match kind {
+                NoiseKind::Spared | NoiseKind::Kept => {}
+                NoiseKind::Random => {
                     let span = u64::from(range.end - range.start);
                     corrupted.tokens[position] = range.start + chance.below(span) as u32;
                 }
-                Fate::Masked => {
+                NoiseKind::Masked => {
                     let mask = model.mask_at(position).expect("the model has a MASK");
                     corrupted.tokens[position] = mask.0;
                 }
@@ -89,13 +89,13 @@ impl Corruption {
 /// Where noise falls. A sentence that is too short for the law is hidden altogether.
 fn positions(law: &MaskLaw, body: &[u32], chance: &mut Stream) -> Mask {
     let tokens: Vec<TokenId>;
-    let scene = if law.is_adaptive() {
+    let mask_context = if law.is_adaptive() {
         tokens = body.iter().copied().map(TokenId).collect();
-        Scene::of_tokens(&tokens)
+        MaskContext::of_tokens(&tokens)
     } else {
-        Scene::of_length(body.len())
+        MaskContext::of_length(body.len())
     };
-    match law.sample(&scene, chance) {
+    match law.sample(&mask_context, chance) {
         Ok(mask) => mask,
         Err(LawError::TooFew { .. } | LawError::Position { .. }) => Mask::all(body.len()),
         Err(error) => panic!("configurations are checked: {error}"),
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    fn count(corruption: &Corruption, fate: Fate) -> f64 {
+    fn count(corruption: &Corruption, kind: NoiseKind) -> f64 {
         let mut model = ModelConfig::preset(Preset::Tiny, 100, DecoderKind::Parallel);
         model.symbols = Symbols::of_vocabulary(100, 90);
         let mut chance = Seed(1).stream(Purpose::Corruption, 0);
@@ -117,16 +117,16 @@ mod tests {
         let mut found = 0;
         for _ in 0..2000 {
             let corrupted = corruption.apply(&sentence, &model, &mut chance);
-            assert_eq!((corrupted.tokens[20], corrupted.fates[20]), (1, Fate::Spared));
-            for (&token, &fate) in corrupted.tokens.iter().zip(&corrupted.fates) {
-                match fate {
-                    Fate::Masked => assert_eq!(token, 99),
-                    Fate::Random => assert!((3..100).contains(&token)),
-                    Fate::Kept => assert_eq!(token, 50),
-                    Fate::Spared => assert!(token == 50 || token == 1),
+            assert_eq!((corrupted.tokens[20], corrupted.kinds[20]), (1, NoiseKind::Spared));
+            for (&token, &kind) in corrupted.tokens.iter().zip(&corrupted.kinds) {
+                match kind {
+                    NoiseKind::Masked => assert_eq!(token, 99),
+                    NoiseKind::Random => assert!((3..100).contains(&token)),
+                    NoiseKind::Kept => assert_eq!(token, 50),
+                    NoiseKind::Spared => assert!(token == 50 || token == 1),
                 }
             }
-            found += corrupted.fates[..20].iter().filter(|&&f| f == fate).count();
+            found += corrupted.kinds[..20].iter().filter(|&&f| f == kind).count();
         }
         f64::from(found as u32) / 40_000.0
     }
@@ -144,15 +144,15 @@ mod tests {
             random_prob: Rate::Uniform,
         };
         let cases = [
-            ("paper, kept", Corruption::PAPER, Fate::Kept, 0.15),
-            ("paper, random", Corruption::PAPER, Fate::Random, 0.85),
-            ("half the noise", fixed(0.5, 0.1, 0.1), Fate::Masked, 0.4),
-            ("half the noise, spared", fixed(0.5, 0.1, 0.1), Fate::Spared, 0.5),
-            ("uniform, spared", uniform.clone(), Fate::Spared, 0.5),
-            ("uniform, masked", uniform, Fate::Masked, 0.25),
+            ("paper, kept", Corruption::PAPER, NoiseKind::Kept, 0.15),
+            ("paper, random", Corruption::PAPER, NoiseKind::Random, 0.85),
+            ("half the noise", fixed(0.5, 0.1, 0.1), NoiseKind::Masked, 0.4),
+            ("half the noise, spared", fixed(0.5, 0.1, 0.1), NoiseKind::Spared, 0.5),
+            ("uniform, spared", uniform.clone(), NoiseKind::Spared, 0.5),
+            ("uniform, masked", uniform, NoiseKind::Masked, 0.25),
         ];
-        for (name, corruption, fate, share) in cases {
-            let found = count(&corruption, fate);
+        for (name, corruption, kind, share) in cases {
+            let found = count(&corruption, kind);
             assert!((found - share).abs() < 0.015, "{name}: {found} instead of {share}");
         }
     }
@@ -186,8 +186,8 @@ mod tests {
             let corruption =
                 Corruption { noise: Noise::Law(law), correct_prob: none, random_prob: none };
             let mut chance = Seed(1).stream(Purpose::Corruption, 0);
-            let fates = corruption.apply(sentence, &model, &mut chance).fates;
-            (0..fates.len()).filter(|&i| fates[i] == Fate::Masked).collect()
+            let kinds = corruption.apply(sentence, &model, &mut chance).kinds;
+            (0..kinds.len()).filter(|&i| kinds[i] == NoiseKind::Masked).collect()
         };
         let block = |positions: &[usize]| MaskLaw::Blocks {
             blocks: vec![padir_base::mask::Block { positions: positions.to_vec(), weight: 1.0 }],

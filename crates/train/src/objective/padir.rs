@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The encoder runs once: with its dropout masks fixed for the whole step, running it again would give the same. The decoder's masks
-//! differ from stage to stage. A rejecter, if the model has one, learns at every stage which guesses are right. No gradient passes between stages. Sentences keep their rows without padding, so nothing ever stands where nothing should.
+//! differ from stage to stage. a confidence head, if the model has one, learns at every stage which guesses are right. No gradient passes between stages. Sentences keep their rows without padding, so nothing ever stands where nothing should.
 //! With `remask_stutter`, a guess that says the same as the one before it is taken back: Xˢ is there what X⁰ was, as when translating.
 
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use padir_base::random::Stream;
 use padir_model::ops::Targets;
 use padir_model::{Network, Pass};
 
-use super::corruption::{Corrupted, Fate};
-use super::{Losses, Objective, Pairs, Tally};
+use super::corruption::{Corrupted, NoiseKind};
+use super::{Losses, Objective, Pairs, Statistics};
 use crate::config::{FirstStage, Padir, Reduce};
 
 /// The objective of parallel decoding by iterative refinement.
@@ -32,13 +32,13 @@ pub struct Refinement {
 impl Refinement {
     /// The weights of the first stage; empty if all count alike.
     fn first_weights(&self, corrupted: &[Corrupted], each: f32) -> Vec<f32> {
-        let counts = |fate: Fate| match self.settings.first_stage {
+        let counts = |kind: NoiseKind| match self.settings.first_stage {
             FirstStage::All => true,
-            FirstStage::Noise => fate != Fate::Spared,
-            FirstStage::Mask => fate == Fate::Masked,
+            FirstStage::Noise => kind != NoiseKind::Spared,
+            FirstStage::Mask => kind == NoiseKind::Masked,
         };
-        let fates = corrupted.iter().flat_map(|sentence| &sentence.fates);
-        fates.map(|&fate| if counts(fate) { each } else { 0.0 }).collect()
+        let kinds = corrupted.iter().flat_map(|sentence| &sentence.kinds);
+        kinds.map(|&kind| if counts(kind) { each } else { 0.0 }).collect()
     }
 }
 
@@ -70,20 +70,13 @@ impl Objective for Refinement {
             Reduce::Mean => 1.0 / settings.stages as f32,
         };
         let classes = pairs.targets.ids.to_vec();
-        let mut tally = Tally::of(pairs);
+        let mut statistics = Statistics::of(pairs);
         let encoded = network.encode(pass, &pairs.sources);
         let lengths: Vec<usize> = pairs.targets.rows.lengths().collect();
-        let weight = settings.length_weight;
-        let length = network.length_loss(
-            pass,
-            &encoded,
-            &lengths,
-            weight as f32,
-            self.smoothing,
-            self.z_loss,
-        );
+        let how = settings.length.loss(self.smoothing, self.z_loss);
+        let length = network.length_loss(pass, &encoded, &lengths, how);
         let mut total = length.map(|(loss, outcome)| {
-            tally.take_length(outcome, weight);
+            statistics.take_length(outcome, how);
             loss
         });
         let first: Vec<u32> =
@@ -99,17 +92,17 @@ impl Objective for Refinement {
             let states = network.decode(pass, &pairs.targets.with_ids(tokens), &encoded);
             let (loss, outcome) =
                 network.token_loss(pass, &states, &targets, self.smoothing, self.z_loss);
-            tally.take_stage(&outcome);
+            statistics.take_stage(&outcome);
             if each != 0.0 {
-                tally.entropy /= f64::from(each);
+                statistics.entropy /= f64::from(each);
             }
             total = Some(match total {
                 Some(total) => total + loss,
                 None => loss,
             });
-            let rejecter = network.rejecter_loss(pass, &states, &outcome.best, &classes, each);
+            let rejecter = network.confidence_loss(pass, &states, &outcome.best, &classes, each);
             if let Some((loss, outcome)) = rejecter {
-                tally.take_rejecter(&outcome);
+                statistics.take_confidence(&outcome);
                 total = total.map(|total| total + loss);
             }
             tokens = outcome.best;
@@ -117,7 +110,7 @@ impl Objective for Refinement {
                 take_back_stutter(&mut tokens, &first, &lengths);
             }
         }
-        Losses { total: total.expect("there is at least one stage"), tally }
+        Losses { total: total.expect("there is at least one stage"), statistics }
     }
 }
 
@@ -128,7 +121,7 @@ mod tests {
     use padir_model::{Device, Sentences};
 
     use super::*;
-    use crate::config::Corruption;
+    use crate::config::{Corruption, LengthObjective};
 
     /// A network that has learnt nothing, and has an output layer of its own, says anything, here and there twice: what is taken back
     /// changes the second stage, and there is nothing to take back before a first one.
@@ -149,14 +142,14 @@ mod tests {
             let settings = Padir {
                 stages,
                 reduce: Reduce::Sum,
-                length_weight: 1.0,
+                length: LengthObjective::default(),
                 first_stage: FirstStage::All,
                 remask_stutter,
                 corruption: Corruption::PAPER,
             };
             let objective = Refinement { settings, smoothing: 0.0, z_loss: 0.0 };
             let mut chance = Seed(1).stream(Purpose::Corruption, 0);
-            objective.losses(&network, &Pass::evaluation(true), &pairs, &mut chance).tally.loss
+            objective.losses(&network, &Pass::evaluation(true), &pairs, &mut chance).statistics.loss
         };
         assert_eq!(loss(1, true).to_bits(), loss(1, false).to_bits());
         assert_ne!(loss(2, true).to_bits(), loss(2, false).to_bits());

@@ -29,8 +29,8 @@ use crate::record::RecordError;
 
 pub use lock::{Lock, holder};
 pub use manifest::manifest_of;
-pub use status::{Standing, Status};
-pub use summary::{RunKind, Summary, find};
+pub use status::{RunState, Status};
+pub use summary::{Best, RunKind, Summary, find};
 
 /// The file name of a run's configuration.
 pub const CONFIG: &str = "config.toml";

@@ -15,7 +15,8 @@ pub(super) const FILE_NAME: &str = "status.json";
 #[serde(deny_unknown_fields)]
 pub struct Status {
     /// Whether it goes on.
-    pub standing: Standing,
+    #[serde(alias = "standing")]
+    pub state: RunState,
     /// The number of its parameters.
     pub parameters: u64,
     /// Why it ended, in words.
@@ -25,7 +26,7 @@ pub struct Status {
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum RunState {
     /// It goes on, unless its process is gone.
     Running,
     /// A budget or its patience was used up.
@@ -64,7 +65,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for RunState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Running => "running",

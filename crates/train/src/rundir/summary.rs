@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
+use padir_base::ParallelTraining;
 use serde::Serialize;
 
 use super::lock::holder;
-use super::status::{Standing, Status};
+use super::status::{RunState, Status};
 use super::{CONFIG, RunDirError};
-use crate::config::{Config, ConfigError, Metric, Objective};
+use crate::config::{Config, ConfigError, Metric};
 use crate::record::{self, Kind, RecordError, Row};
 
 /// A run at a glance.
@@ -30,7 +31,7 @@ pub struct Summary {
     /// Seconds of training.
     pub seconds: f64,
     /// Whether it goes on. A run that says so but has no process was stopped.
-    pub standing: Standing,
+    pub state: RunState,
     /// Why it ended, in words.
     pub reason: Option<String>,
     /// What its best checkpoint is best in.
@@ -49,7 +50,8 @@ pub enum RunKind {
     /// An autoregressive model.
     Ar,
     /// A parallel one.
-    Padir,
+    #[serde(untagged)]
+    Parallel(ParallelTraining),
 }
 
 /// The best of something.
@@ -82,23 +84,20 @@ impl Summary {
             rows => rows?,
         };
         let status = Status::load(&path)?;
-        let standing = match status.as_ref().map(|status| status.standing) {
-            None | Some(Standing::Running) if holder(&path).is_none() => Standing::Stopped,
-            None => Standing::Running,
-            Some(standing) => standing,
+        let state = match status.as_ref().map(|status| status.state) {
+            None | Some(RunState::Running) if holder(&path).is_none() => RunState::Stopped,
+            None => RunState::Running,
+            Some(state) => state,
         };
         let last = rows.last();
         Ok(Self {
             name: name_of(&path),
-            kind: match config.objective.kind {
-                Objective::Ar => RunKind::Ar,
-                Objective::Padir(_) => RunKind::Padir,
-            },
+            kind: config.objective.kind.training().map_or(RunKind::Ar, RunKind::Parallel),
             parameters: status.as_ref().map(|status| status.parameters),
             steps: last.map_or(0, |row| row.step),
             tokens: last.map_or(0, |row| row.tokens),
             seconds: last.map_or(0.0, |row| row.seconds),
-            standing,
+            state,
             reason: status.and_then(|status| status.reason),
             metric: config.run.metric,
             best: best_of(&rows),
@@ -162,7 +161,7 @@ impl fmt::Display for RunKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ar => "ar",
-            Self::Padir => "padir",
+            Self::Parallel(training) => training.name(),
         })
     }
 }

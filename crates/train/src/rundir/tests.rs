@@ -6,13 +6,13 @@ use padir_base::manifest::DataFile;
 use super::*;
 use crate::record::{Kind, Recorder, Row};
 
-struct Scene {
+struct Fixture {
     home: tempfile::TempDir,
     config: Config,
 }
 
 /// Data and a configuration; the vocabulary is no real one, which only reading would notice.
-fn scene() -> Scene {
+fn fixture() -> Fixture {
     let home = tempfile::tempdir().unwrap();
     for name in ["v.model", "a.en", "a.de", "d.en", "d.de"] {
         fs::write(home.path().join(name), name).unwrap();
@@ -31,10 +31,10 @@ fn scene() -> Scene {
     let path = home.path().join("c.toml");
     fs::write(&path, text).unwrap();
     let config = Config::recall(path).unwrap();
-    Scene { home, config }
+    Fixture { home, config }
 }
 
-impl Scene {
+impl Fixture {
     fn manifest(&self) -> Manifest {
         manifest_of(&self.config).unwrap()
     }
@@ -46,48 +46,48 @@ impl Scene {
 
 #[test]
 fn a_run_is_begun_once_and_resumed() {
-    let mut scene = scene();
-    let manifest = scene.manifest();
-    assert!(matches!(scene.resume(), Err(RunDirError::Absent(_))));
-    let run = RunDir::begin(&scene.config, &manifest).unwrap();
-    assert_eq!(Config::recall(run.path().join(CONFIG)).unwrap(), scene.config);
+    let mut fixture = fixture();
+    let manifest = fixture.manifest();
+    assert!(matches!(fixture.resume(), Err(RunDirError::Absent(_))));
+    let run = RunDir::begin(&fixture.config, &manifest).unwrap();
+    assert_eq!(Config::recall(run.path().join(CONFIG)).unwrap(), fixture.config);
     drop(run);
     // It died before its first line, while text was encoded.
-    fs::create_dir(scene.config.run.dir.join("data")).unwrap();
-    let run = RunDir::begin(&scene.config, &manifest).unwrap();
+    fs::create_dir(fixture.config.run.dir.join("data")).unwrap();
+    let run = RunDir::begin(&fixture.config, &manifest).unwrap();
     assert!(!run.path().join("data").exists());
     fs::write(run.path().join(crate::record::FILE_NAME), "").unwrap();
     drop(run);
-    assert!(matches!(RunDir::begin(&scene.config, &manifest), Err(RunDirError::Taken(_))));
-    scene.config.run.max_steps = 5;
-    let (run, changes) = scene.resume().unwrap();
+    assert!(matches!(RunDir::begin(&fixture.config, &manifest), Err(RunDirError::Taken(_))));
+    fixture.config.run.max_steps = 5;
+    let (run, changes) = fixture.resume().unwrap();
     assert!(changes.is_empty(), "budgets are free");
-    run.describe(&scene.config, &manifest).unwrap();
+    run.describe(&fixture.config, &manifest).unwrap();
     assert_eq!(Config::recall(run.path().join(CONFIG)).unwrap().run.max_steps, 5);
 }
 
 #[test]
 fn two_trainers_do_not_share_a_directory() {
-    let scene = scene();
-    let run = RunDir::begin(&scene.config, &scene.manifest()).unwrap();
+    let fixture = fixture();
+    let run = RunDir::begin(&fixture.config, &fixture.manifest()).unwrap();
     assert_eq!(holder(run.path()), Some(std::process::id()));
-    let error = scene.resume().unwrap_err().to_string();
+    let error = fixture.resume().unwrap_err().to_string();
     assert!(error.starts_with("another trainer works in "), "{error}");
     assert!(error.contains(&format!("(process {})", std::process::id())), "{error}");
     drop(run);
-    assert_eq!(holder(&scene.config.run.dir), None);
-    assert!(scene.resume().is_ok());
+    assert_eq!(holder(&fixture.config.run.dir), None);
+    assert!(fixture.resume().is_ok());
 }
 
 #[test]
 fn what_changed_is_named() {
-    let mut scene = scene();
-    let path = RunDir::begin(&scene.config, &scene.manifest()).unwrap().path().to_owned();
-    fs::write(scene.home.path().join("v.model"), "another").unwrap();
-    fs::write(scene.home.path().join("a.de"), "longer than before").unwrap();
-    fs::write(scene.home.path().join("d.de"), "dev sets may change").unwrap();
-    scene.config.optimiser.clip_norm = 1.0;
-    let error = scene.resume().unwrap_err().to_string();
+    let mut fixture = fixture();
+    let path = RunDir::begin(&fixture.config, &fixture.manifest()).unwrap().path().to_owned();
+    fs::write(fixture.home.path().join("v.model"), "another").unwrap();
+    fs::write(fixture.home.path().join("a.de"), "longer than before").unwrap();
+    fs::write(fixture.home.path().join("d.de"), "dev sets may change").unwrap();
+    fixture.config.optimiser.clip_norm = 1.0;
+    let error = fixture.resume().unwrap_err().to_string();
     let expected = [
         format!("the run in {} was begun differently:", path.display()),
         "`optimiser.clip_norm` was 0.0 and is 1.0".to_owned(),
@@ -103,21 +103,21 @@ fn what_changed_is_named() {
 
 #[test]
 fn what_is_negotiable_is_accepted_on_request() {
-    let mut scene = scene();
-    let path = RunDir::begin(&scene.config, &scene.manifest()).unwrap().path().to_owned();
+    let mut fixture = fixture();
+    let path = RunDir::begin(&fixture.config, &fixture.manifest()).unwrap().path().to_owned();
     let begun = fs::read(path.join(CONFIG)).unwrap();
-    scene.config.optimiser.clip_norm = 1.0;
-    scene.config.optimiser.schedule.peak /= 2.0;
-    assert!(matches!(scene.resume(), Err(RunDirError::Different { .. })));
+    fixture.config.optimiser.clip_norm = 1.0;
+    fixture.config.optimiser.schedule.peak /= 2.0;
+    assert!(matches!(fixture.resume(), Err(RunDirError::Different { .. })));
     let accept =
         |config: &Config| RunDir::resume(config, &manifest_of(config).unwrap(), Changes::Accepted);
-    let (_, accepted) = accept(&scene.config).unwrap();
+    let (_, accepted) = accept(&fixture.config).unwrap();
     let accepted: Vec<String> = accepted.iter().map(ToString::to_string).collect();
     assert_eq!(accepted.len(), 2, "{accepted:?}");
     assert_eq!(accepted[0], "`optimiser.clip_norm` was 0.0 and is 1.0");
     assert_eq!(fs::read(path.join(CONFIG)).unwrap(), begun, "nothing is written yet");
-    scene.config.batch.tokens += 1;
-    let refused = accept(&scene.config).unwrap_err();
+    fixture.config.batch.tokens += 1;
+    let refused = accept(&fixture.config).unwrap_err();
     assert!(
         matches!(refused, RunDirError::Different { differences, .. } if differences.len() == 3)
     );
@@ -125,37 +125,40 @@ fn what_is_negotiable_is_accepted_on_request() {
 
 #[test]
 fn more_training_data_are_other_training_data() {
-    let scene = scene();
-    RunDir::begin(&scene.config, &scene.manifest()).unwrap();
-    let mut manifest = scene.manifest();
+    let fixture = fixture();
+    RunDir::begin(&fixture.config, &fixture.manifest()).unwrap();
+    let mut manifest = fixture.manifest();
     manifest.config["data"]["train"]["source"].as_array_mut().unwrap().push("b".into());
     manifest.data.insert(1, DataFile { path: "b".into(), bytes: 1, sha256: hash_bytes(b"b") });
-    let error = RunDir::resume(&scene.config, &manifest, Changes::Accepted);
+    let error = RunDir::resume(&fixture.config, &manifest, Changes::Accepted);
     let error = error.unwrap_err().to_string();
     assert!(error.ends_with("there were 2 files of training data and are 3"), "{error}");
 }
 
 #[test]
 fn a_run_is_summed_up() {
-    let scene = scene();
-    let path = scene.config.run.dir.clone();
+    let fixture = fixture();
+    let path = fixture.config.run.dir.clone();
     assert!(matches!(Summary::read(&path), Err(RunDirError::Absent(_))));
-    let run = RunDir::begin(&scene.config, &scene.manifest()).unwrap();
-    assert_eq!(Summary::read(&path).unwrap().standing, Standing::Running);
+    let run = RunDir::begin(&fixture.config, &fixture.manifest()).unwrap();
+    assert_eq!(Summary::read(&path).unwrap().state, RunState::Running);
     let mut recorder = Recorder::begin(&path).unwrap();
     for (step, loss, bleu) in [(10, 3.0, 1.0), (20, 2.0, f64::NAN), (30, 2.5, 7.0)] {
         recorder.append(&Row::now(Kind::Train, step, 1.0, 9).with("loss", 0.1)).unwrap();
         let row = Row::now(Kind::Eval, step, 60.0, 900 * step).with("dev.loss", loss);
         recorder.append(&row.with("dev.bleu", bleu)).unwrap();
     }
-    let status = Status { standing: Standing::Running, parameters: 7, reason: None };
+    let status = Status { state: RunState::Running, parameters: 7, reason: None };
     run.set_status(&status).unwrap();
     drop(run);
     let summary = Summary::read(&path).unwrap();
-    assert_eq!((summary.name.as_str(), summary.kind), ("run", RunKind::Padir));
+    assert_eq!(
+        (summary.name.as_str(), summary.kind),
+        ("run", RunKind::Parallel(padir_base::ParallelTraining::Padir))
+    );
     assert_eq!((summary.steps, summary.tokens, summary.parameters), (30, 27_000, Some(7)));
-    assert_eq!(summary.standing, Standing::Stopped, "its process is gone");
+    assert_eq!(summary.state, RunState::Stopped, "its process is gone");
     assert_eq!((summary.best["dev.loss"].step, summary.best["dev.bleu"].step), (20, 30));
     assert_eq!(summary.curve("dev.bleu"), [(10, 1.0), (30, 7.0)]);
-    assert_eq!(find(scene.home.path()).unwrap(), [path]);
+    assert_eq!(find(fixture.home.path()).unwrap(), [path]);
 }

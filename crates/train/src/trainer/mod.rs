@@ -27,9 +27,9 @@ use crate::config::{Config, DeviceKind, Difference};
 use crate::data::{self, DataError};
 use crate::devset::DevSet;
 use crate::learner::Learner;
-use crate::objective::{Pairs, Tally};
+use crate::objective::{Pairs, Statistics};
 use crate::record::{self, Kind, Known, Recorder, Row};
-use crate::rundir::{Changes, RunDir, Standing, Status, manifest_of};
+use crate::rundir::{Changes, RunDir, RunState, Status, manifest_of};
 use crate::state::{self, Progress};
 use speed::Speedometer;
 
@@ -99,7 +99,8 @@ pub fn train(
         Start::Begin => (RunDir::begin(config, &manifest)?, Vec::new()),
         Start::Resume(changes) => RunDir::resume(config, &manifest, changes)?,
     };
-    let shards = match data::shards(config, &vocabulary, directory.path(), stop) {
+    let mut note = |text: &str| observer.note(text);
+    let shards = match data::shards(config, &vocabulary, directory.path(), stop, &mut note) {
         // There is no step to save yet, and nothing of the encoding is left.
         Err(DataError::Stopped) => return Ok(Ending::Stopped),
         shards => shards?,
@@ -141,7 +142,8 @@ pub fn train(
     };
     let epochs = config.run.max_epochs;
     let end = (epochs > 0).then(|| u32::try_from(epochs).unwrap_or(u32::MAX));
-    let ending = trainer.greet(&changes).and_then(|()| trainer.run(reader.batches(position, end)));
+    let ending =
+        trainer.announce(&changes).and_then(|()| trainer.run(reader.batches(position, end)));
     trainer.close(&ending)?;
     ending
 }
@@ -157,7 +159,7 @@ fn beginning(reader: &BatchReader) -> Progress {
         best_step: 0,
         waited: 0,
         evaluated: 0,
-        tally: Tally::default(),
+        statistics: Statistics::default(),
     }
 }
 
@@ -186,13 +188,10 @@ fn open_record(
 }
 
 impl Trainer<'_> {
-    fn greet(&mut self, changes: &[Difference]) -> Result<(), TrainError> {
+    fn announce(&mut self, changes: &[Difference]) -> Result<(), TrainError> {
         let model = self.learner.network().config();
-        let status = Status {
-            standing: Standing::Running,
-            parameters: model.parameter_count(),
-            reason: None,
-        };
+        let status =
+            Status { state: RunState::Running, parameters: model.parameter_count(), reason: None };
         self.directory.set_status(&status)?;
         let step = self.progress.step;
         let from = if step > 0 { format!(", from step {step} on") } else { String::new() };
@@ -252,13 +251,13 @@ impl Trainer<'_> {
                 self.progress.bookmark.position = next;
                 continue;
             }
-            let report = self.learner.learn(&parts).map_err(|found| self.bury(found, &parts))?;
-            self.progress.tally.add(&report.tally);
+            let report = self.learner.learn(&parts).map_err(|found| self.dump(found, &parts))?;
+            self.progress.statistics.add(&report.statistics);
             self.progress.step = self.learner.step();
-            self.progress.tokens += report.tally.tokens;
+            self.progress.tokens += report.statistics.tokens;
             self.progress.seconds = before + started.elapsed().as_secs_f64();
             self.progress.bookmark.position = next;
-            self.speed.count(report.tally.tokens);
+            self.speed.count(report.statistics.tokens);
             self.record(report.rate, report.norm, next.epoch)?;
         }
     }

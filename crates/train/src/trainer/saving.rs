@@ -9,7 +9,7 @@ use super::watching::Evaluated;
 use super::{Ending, TrainError, Trainer};
 use crate::learner::NotFinite;
 use crate::objective::Pairs;
-use crate::rundir::{Standing, Status};
+use crate::rundir::{RunState, Status};
 use crate::state;
 
 impl Trainer<'_> {
@@ -79,7 +79,7 @@ impl Trainer<'_> {
     }
 
     /// Saves the last good state and the batch that broke it.
-    pub(super) fn bury(&mut self, found: NotFinite, parts: &[Pairs]) -> TrainError {
+    pub(super) fn dump(&mut self, found: NotFinite, parts: &[Pairs]) -> TrainError {
         let batch = self.directory.path().join(format!("not-finite-{}.json", found.step));
         let rows = |side: &Sentences| side.iter().map(<[u32]>::to_vec).collect::<Vec<_>>();
         let content: Vec<_> = parts
@@ -98,13 +98,13 @@ impl Trainer<'_> {
 
     /// Writes down how the run ended.
     pub(super) fn close(&self, ending: &Result<Ending, TrainError>) -> Result<(), TrainError> {
-        let (standing, reason) = match ending {
-            Ok(Ending::Stopped) => (Standing::Stopped, Ending::Stopped.reason().to_owned()),
-            Ok(ending) => (Standing::Finished, ending.reason().to_owned()),
-            Err(error) => (Standing::Failed, error.to_string()),
+        let (state, reason) = match ending {
+            Ok(Ending::Stopped) => (RunState::Stopped, Ending::Stopped.reason().to_owned()),
+            Ok(ending) => (RunState::Finished, ending.reason().to_owned()),
+            Err(error) => (RunState::Failed, error.to_string()),
         };
         let parameters = self.learner.network().config().parameter_count();
-        let status = Status { standing, parameters, reason: Some(reason) };
+        let status = Status { state, parameters, reason: Some(reason) };
         match self.directory.set_status(&status) {
             // What ended the run matters more than that it could not be written down.
             Err(_) if ending.is_err() => Ok(()),

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::speed::Speedometer;
 use super::{Moment, TrainError, Trainer};
 use crate::devset::{DevSet, Evaluation, Evaluator};
-use crate::objective::Tally;
+use crate::objective::Statistics;
 use crate::record::{Kind, Row};
 use crate::state;
 
@@ -25,12 +25,12 @@ impl Trainer<'_> {
         let due = step.is_multiple_of(self.config.run.log_every);
         let now = Instant::now();
         let speed = self.speed.read(now);
-        let tally = self.progress.tally;
+        let statistics = self.progress.statistics;
         self.observer.stepped(&Moment {
             step,
             last: self.config.run.step_limit(),
             epoch,
-            loss: tally.mean_loss(),
+            loss: statistics.mean_loss(),
             speed,
             rate,
             seconds: self.progress.seconds,
@@ -38,21 +38,26 @@ impl Trainer<'_> {
         });
         if due {
             let mut row = Row::now(Kind::Train, step, self.progress.seconds, self.progress.tokens)
-                .with("loss", tally.mean_loss())
-                .with("entropy", tally.mean_entropy())
-                .with("accuracy", tally.accuracy())
+                .with("loss", statistics.mean_loss())
+                .with("entropy", statistics.mean_entropy())
+                .with("accuracy", statistics.accuracy())
                 .with("rate", rate)
                 .with("norm", norm)
                 .with("epoch", f64::from(epoch))
                 .with("tokens_per_second", speed);
-            if let Some(accuracy) = tally.length_accuracy() {
+            if let Some(accuracy) = statistics.length_accuracy() {
                 row = row.with("length_accuracy", accuracy);
             }
-            if let Some(judgement) = tally.judgement() {
-                row = row.with("judgement", judgement).with("rejecter_loss", tally.mean_rejecter());
+            if statistics.unfit > 0 {
+                row = row.with("unfit", statistics.unfit as f64);
+            }
+            if let Some(confidence_accuracy) = statistics.confidence_accuracy() {
+                row = row
+                    .with("confidence_accuracy", confidence_accuracy)
+                    .with("confidence_loss", statistics.mean_confidence_loss());
             }
             self.recorder.append(&row)?;
-            self.progress.tally = Tally::default();
+            self.progress.statistics = Statistics::default();
             self.speed = Speedometer::start(now);
         }
         Ok(())
@@ -124,17 +129,23 @@ impl Trainer<'_> {
 /// Adds the numbers of a dev set to a row.
 fn add(row: Row, set: &str, evaluation: &Evaluation) -> Row {
     let name = |measure: &str| format!("{set}.{measure}");
-    let tally = &evaluation.tally;
+    let statistics = &evaluation.statistics;
     let mut row = row
-        .with(name("loss"), tally.mean_loss())
-        .with(name("entropy"), tally.mean_entropy())
-        .with(name("accuracy"), tally.accuracy());
-    if let Some(accuracy) = tally.length_accuracy() {
+        .with(name("loss"), statistics.mean_loss())
+        .with(name("entropy"), statistics.mean_entropy())
+        .with(name("accuracy"), statistics.accuracy());
+    if let Some(accuracy) = statistics.length_accuracy() {
         row = row.with(name("length_accuracy"), accuracy);
     }
-    if let Some(judgement) = tally.judgement() {
-        row = row.with(name("judgement"), judgement);
-        row = row.with(name("rejecter_loss"), tally.mean_rejecter());
+    if let Some(accuracy) = statistics.length_accuracy_at_5() {
+        row = row.with(name("length_accuracy_at_5"), accuracy);
+    }
+    if statistics.unfit > 0 {
+        row = row.with(name("unfit"), statistics.unfit as f64);
+    }
+    if let Some(confidence_accuracy) = statistics.confidence_accuracy() {
+        row = row.with(name("confidence_accuracy"), confidence_accuracy);
+        row = row.with(name("confidence_loss"), statistics.mean_confidence_loss());
     }
     for (measure, value) in &evaluation.scores {
         row = row.with(name(measure), *value);

@@ -15,7 +15,7 @@ use padir_train::record::Kind;
 use padir_train::trainer::{Ending, Start};
 use padir_translate::{Decoding, decoding_of};
 
-use crate::scene::{config, folder, model, rows, run};
+use crate::fixture::{config, folder, model, rows, run};
 
 const OFTEN: [&str; 5] = [
     "run.max_steps=12",

@@ -6,7 +6,7 @@ use padir_train::record::{self, Kind};
 use padir_train::state;
 use padir_train::trainer::{Ending, Start, TrainError};
 
-use crate::scene::{RESUME, RESUME_CHANGED, config, folder, model, rows, run, run_until};
+use crate::fixture::{RESUME, RESUME_CHANGED, config, folder, model, rows, run, run_until};
 
 #[test]
 fn an_interrupted_run_goes_on_to_the_bit() {

@@ -9,7 +9,7 @@ use padir_train::data;
 use padir_train::trainer::{Start, train};
 use padir_translate::{Decoding, Options, Segmentation, Text, Translation, Translator};
 
-use crate::scene::{Witness, config, folder};
+use crate::fixture::{Witness, config, folder};
 
 /// A dev score that a training printed is that of its checkpoint in f32, sentence by sentence.
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use padir_train::trainer::{Ending, Start};
 
-use crate::scene::{config, folder, rows, run};
+use crate::fixture::{config, folder, rows, run};
 
 #[test]
 fn empty_batches_add_nothing() {

@@ -13,7 +13,7 @@ use padir_train::record::Kind;
 use padir_train::state;
 use padir_train::trainer::{Ending, Start, device, train};
 
-use crate::scene::{RESUME, Witness, config, folder, model, rows, run, run_until};
+use crate::fixture::{RESUME, Witness, config, folder, model, rows, run, run_until};
 
 #[test]
 fn an_evaluation_that_was_missed_is_made_when_the_run_goes_on() {

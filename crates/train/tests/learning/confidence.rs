@@ -6,7 +6,7 @@ use padir_checkpoint::Checkpoint;
 use padir_train::record::Kind;
 use padir_train::trainer::Start;
 
-use crate::scene::{config, folder, rows, run};
+use crate::fixture::{config, folder, rows, run};
 
 const SHORT: [&str; 6] = [
     "run.max_steps=60",
@@ -30,7 +30,7 @@ fn others(folder: &Path) -> Vec<(String, Vec<f32>)> {
 }
 
 #[test]
-fn a_rejecter_learns_to_judge_and_changes_nothing_else() {
+fn a_confidence_head_learns_and_changes_nothing_else() {
     let (with, without) = (folder(), folder());
     run(&config(without.path(), "padir", &SHORT), Start::Begin).unwrap();
     let flags = [&SHORT[..], &["model.rejecter=true"]].concat();
@@ -42,10 +42,13 @@ fn a_rejecter_learns_to_judge_and_changes_nothing_else() {
         let row = rows.iter().rfind(|row| row.kind == Kind::Eval).unwrap();
         row.values.get(measure).copied()
     };
-    assert_eq!(last(without.path(), "dev.judgement"), None);
-    let judgement = last(with.path(), "dev.judgement").unwrap();
+    assert_eq!(last(without.path(), "dev.confidence_accuracy"), None);
+    let confidence_accuracy = last(with.path(), "dev.confidence_accuracy").unwrap();
     let accuracy = last(with.path(), "dev.accuracy").unwrap();
     // Who says the same of everything is right as often as the larger of both shares.
     let constant = accuracy.max(1.0 - accuracy);
-    assert!(judgement > constant + 0.01, "{judgement} is no better than {constant}");
+    assert!(
+        confidence_accuracy > constant + 0.01,
+        "{confidence_accuracy} is no better than {constant}"
+    );
 }
