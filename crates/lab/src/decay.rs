@@ -59,7 +59,7 @@ pub fn decay(
     let mut law = start.to_vec();
     let mut curve = vec![distance(0, &law, p)];
     for step in 1..=steps {
-        law = stepper.step(&law);
+        law = stepper.step(&law, step - 1);
         curve.push(distance(step, &law, p));
         tick();
     }
@@ -69,6 +69,7 @@ pub fn decay(
 enum Stepper {
     Blocks(BlockOperator),
     Parallel(Matrix<f64>),
+    Cycle(Vec<BlockOperator>),
 }
 
 impl Stepper {
@@ -76,13 +77,22 @@ impl Stepper {
         Ok(match chain {
             Chain::Blocks(law) => Self::Blocks(BlockOperator::new(p, law)?),
             Chain::Parallel => Self::Parallel(parallel_matrix(p)?),
+            Chain::Cycle(laws) if laws.is_empty() => {
+                return Err(ChainError::Unfit("a cycle of no laws does nothing"));
+            }
+            Chain::Cycle(laws) => {
+                let operators = laws.iter().map(|law| BlockOperator::new(p, law));
+                Self::Cycle(operators.collect::<Result<_, _>>()?)
+            }
         })
     }
 
-    fn step(&self, law: &[f64]) -> Vec<f64> {
+    /// Step number `step`, counted from 0.
+    fn step(&self, law: &[f64], step: usize) -> Vec<f64> {
         match self {
             Self::Blocks(operator) => operator.push(law),
             Self::Parallel(matrix) => matrix.push(law),
+            Self::Cycle(operators) => operators[step % operators.len()].push(law),
         }
     }
 }
@@ -105,10 +115,17 @@ pub fn kullback_leibler_bound(constant: f64, start: f64, step: usize) -> f64 {
     start * (step as f64 * (-1.0 / constant).ln_1p()).exp()
 }
 
-/// The mask law of a block chain; none for independent parallel, whose stationary law is not p.
+/// The mask law of a block chain; none for independent parallel, whose stationary law is not p, and
+/// for chains that change their law.
 pub fn law_of(chain: &Chain) -> Option<&MaskLaw> {
     match chain {
         Chain::Blocks(law) => Some(law),
-        Chain::Parallel => None,
+        Chain::Parallel | Chain::Cycle(_) => None,
     }
+}
+
+/// χ² after t updates of sweeps of `updates` each is at most this, σ² being the factor of a whole
+/// sweep given as 1/(1 − σ²): no update makes it larger.
+pub fn sweep_chi_squared_bound(constant: f64, start: f64, step: usize, updates: usize) -> f64 {
+    start * ((step / updates.max(1)) as f64 * (-1.0 / constant).ln_1p()).exp()
 }

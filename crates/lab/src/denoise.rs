@@ -75,7 +75,7 @@ impl<'a> ExactDenoiser<'a> {
     }
 
     /// ln p(xᵢ = s | visible), for every symbol s.
-    fn conditional(&self, state: usize, hidden: u64, site: usize) -> Option<Vec<f64>> {
+    pub(crate) fn conditional(&self, state: usize, hidden: u64, site: usize) -> Option<Vec<f64>> {
         let space = self.p.space();
         let others = hidden & !(1 << site);
         let base = space.outside(state, hidden | 1 << site);
@@ -99,7 +99,7 @@ impl<'a> ExactDenoiser<'a> {
 impl Denoiser for ExactDenoiser<'_> {
     type Error = ExactError;
 
-    fn alphabet(&self) -> usize {
+    fn vocabulary_size(&self) -> usize {
         self.p.space().symbols()
     }
 

@@ -226,6 +226,35 @@ pub(crate) fn check(edges: &[Edge], vertices: usize) -> Result<(), GraphError> {
     Ok(())
 }
 
+/// Classes of vertices without edges among them, the vertices of most neighbours first (Welsh and
+/// Powell 1967): few classes, not always the fewest. Every class and the classes by their first vertex
+/// are in ascending order. Edges must name vertices.
+pub fn colouring(vertices: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
+    let mut neighbours = vec![Vec::new(); vertices];
+    for &Edge(a, b) in edges {
+        neighbours[a].push(b);
+        neighbours[b].push(a);
+    }
+    let mut order: Vec<usize> = (0..vertices).collect();
+    order.sort_by_key(|&v| std::cmp::Reverse(neighbours[v].len()));
+    let mut colour = vec![usize::MAX; vertices];
+    let mut classes: Vec<Vec<usize>> = Vec::new();
+    for v in order {
+        let taken: Vec<usize> = neighbours[v].iter().map(|&w| colour[w]).collect();
+        let free = (0..=classes.len()).find(|c| !taken.contains(c)).unwrap_or(classes.len());
+        colour[v] = free;
+        if free == classes.len() {
+            classes.push(Vec::new());
+        }
+        classes[free].push(v);
+    }
+    for class in &mut classes {
+        class.sort_unstable();
+    }
+    classes.sort_by_key(|class| class[0]);
+    classes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,6 +333,29 @@ mod tests {
         ];
         for (shape, vertices, message) in cases {
             assert_eq!(shape.edges(vertices).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn colours_separate_neighbours() {
+        let torus = Shape::Grid { rows: 4, columns: 6, periodic: true };
+        let shapes = [
+            (Shape::Chain { periodic: false }, 9, 2),
+            (Shape::Chain { periodic: true }, 9, 3),
+            (Shape::Chain { periodic: true }, 8, 2),
+            (Shape::Clique { size: Some(4) }, 7, 4),
+            (Shape::Independent, 5, 1),
+            (torus, 24, 2),
+        ];
+        for (shape, vertices, colours) in shapes {
+            let edges = shape.edges(vertices).unwrap();
+            let classes = colouring(vertices, &edges);
+            assert_eq!(classes.len(), colours, "{shape:?}");
+            let mut all: Vec<usize> = classes.concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..vertices).collect::<Vec<_>>(), "{shape:?}");
+            let class = |v: usize| classes.iter().position(|c| c.contains(&v));
+            assert!(edges.iter().all(|e| class(e.0) != class(e.1)), "{shape:?}");
         }
     }
 }

@@ -85,19 +85,30 @@ pub fn absorb<T: Number>(p: &Matrix<T>, target: &[bool], side: &[T]) -> Option<V
         absorbed[i] = hits.fold(T::default(), |sum, value| sum + value);
     }
     let mut result = vec![T::default(); p.size()];
-    if transient.is_empty() {
-        return Some(result);
+    let side: Vec<T> = transient.iter().map(|&x| side[x]).collect();
+    for (&x, value) in transient.iter().zip(absorb_killed(&q, &absorbed, &side)?) {
+        result[x] = value;
     }
-    let mut sides = [transient.iter().map(|&x| side[x]).collect::<Vec<T>>()];
-    let eliminated = eliminate(q, absorbed, &mut sides)?;
+    Some(result)
+}
+
+/// Solves t = τ + Q t for a chain Q that ends from each state with a given probability. `None` if
+/// it does not end from everywhere.
+///
+/// # Panics
+/// If the lengths do not agree.
+pub fn absorb_killed<T: Number>(q: &Matrix<T>, ends: &[T], side: &[T]) -> Option<Vec<T>> {
+    assert!(ends.len() == q.size() && side.len() == q.size(), "one entry per state");
+    if q.size() == 0 {
+        return Some(Vec::new());
+    }
+    let mut sides = [side.to_vec()];
+    let eliminated = eliminate(q.clone(), ends.to_vec(), &mut sides)?;
     if eliminated.escape[0] == T::default() {
         return None;
     }
     let first = sides[0][0] / eliminated.escape[0];
-    for (&x, value) in transient.iter().zip(eliminated.substitute(&sides[0], first)) {
-        result[x] = value;
-    }
-    Some(result)
+    Some(eliminated.substitute(&sides[0], first))
 }
 
 /// The stationary law of an irreducible chain, as natural logarithms; `None` if it is not.

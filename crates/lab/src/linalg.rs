@@ -58,6 +58,12 @@ pub(crate) fn solve(matrix: &Matrix<f64>, b: &[f64]) -> Option<Vec<f64>> {
     x.iter().all(|v| v.is_finite()).then_some(x)
 }
 
+/// A V A for symmetric matrices.
+pub(crate) fn sandwich(bread: &Matrix<f64>, filling: &Matrix<f64>) -> Matrix<f64> {
+    let (bread, filling) = (to_faer(bread), to_faer(filling));
+    from_faer(&(&(&bread * &filling) * &bread))
+}
+
 /// The trace over some of the indices.
 pub(crate) fn trace(matrix: &Matrix<f64>, indices: impl Iterator<Item = usize>) -> f64 {
     indices.map(|i| matrix.at(i, i)).sum()

@@ -31,8 +31,8 @@ fn options(law: MaskLaw) -> FitOptions {
 
 /// Every block of a law, as the Ising loss lists them.
 fn listed(law: &MaskLaw, sites: usize) -> Masks {
-    let scene = padir_base::mask::Scene::of_length(sites);
-    let sets = law.enumerate(&scene).unwrap();
+    let context = padir_base::mask::MaskContext::of_length(sites);
+    let sets = law.enumerate(&context).unwrap();
     Masks::Blocks(sets.map(|(set, p)| (set.positions().collect(), p)).collect())
 }
 

@@ -233,8 +233,12 @@ fn kernels_have_their_exact_laws() {
     let cases: Vec<(&str, Box<dyn Kernel>, Matrix<f64>)> = vec![
         ("single site", Box::new(SingleSite::new(&ising)), matrix(&gibbs(1))),
         ("clique", Box::new(CliqueBlocks::new(&clique, 3).unwrap()), matrix(&gibbs(3))),
-        ("blocks", Box::new(AnyBlocks::new(&ising, &gibbs(2)).unwrap()), matrix(&gibbs(2))),
-        ("adaptive", Box::new(AnyBlocks::new(&ising, &adaptive).unwrap()), matrix(&adaptive)),
+        ("blocks", Box::new(AnyBlocks::new(ising.clone(), &gibbs(2)).unwrap()), matrix(&gibbs(2))),
+        (
+            "adaptive",
+            Box::new(AnyBlocks::new(ising.clone(), &adaptive).unwrap()),
+            matrix(&adaptive),
+        ),
         (
             "parallel",
             Box::new(Parallel::new(&ising)),
@@ -263,6 +267,113 @@ fn kernels_have_their_exact_laws() {
         // 31 degrees of freedom: above 75 has probability 2e-5.
         assert!(chi2 < 75.0, "{name}: χ² = {chi2}");
     }
+}
+
+/// A chain with its name, its model, and the updates of a step.
+type ChainCase<'a> = (&'static str, &'a Model, Box<dyn Kernel>, Chain, usize);
+
+/// Chains on Potts models and tables, scans and schedules: the law after three steps from all symbols 0.
+#[test]
+fn chains_of_any_model_have_their_exact_laws() {
+    use padir_lab::chain::{Scan, schedule};
+    use padir_lab::model::Potts;
+    use padir_lab::sample::{AnyParallel, BlockSweep, SiteSweep, local};
+    let edges = Shape::Chain { periodic: false }.edges(3).unwrap();
+    let fields = vec![vec![0.2, 0.0, -0.3], vec![0.0, 0.5, 0.1], vec![0.0; 3]];
+    let potts = Model::Potts(Potts::new(3, fields, edges, vec![0.8, -0.4]).unwrap());
+    let table = vec![0.1, 0.2, 0.05, 0.0, 0.15, 0.2, 0.1, 0.2];
+    let table = Model::Table(Table::new(Space::new(3, 2).unwrap(), table).unwrap());
+    let ring = Ising::uniform(4, &Shape::Chain { periodic: true }, 0.2, 0.6).unwrap();
+    let spins = Model::Ising(ring.clone());
+    let gibbs = |k| MaskLaw::Exactly { k };
+    let linear = MaskLaw::Linear { steps: 3, least: 1 };
+    let sweep = |scan: Scan, model: &Model, k| scan.sweep(model, &gibbs(k)).unwrap().unwrap();
+    let own = |model: &Model| local(model).unwrap();
+    let colours = sweep(Scan::Colour, &spins, 1);
+    let pairs = sweep(Scan::Systematic, &potts, 2);
+    let potts_colours = sweep(Scan::Colour, &potts, 1);
+    let cases: Vec<ChainCase<'_>> = vec![
+        (
+            "Potts, 2-Gibbs",
+            &potts,
+            Box::new(AnyBlocks::new(own(&potts), &gibbs(2)).unwrap()),
+            Chain::gibbs(2),
+            1,
+        ),
+        ("Potts, parallel", &potts, Box::new(AnyParallel::new(own(&potts))), Chain::Parallel, 1),
+        (
+            "Potts, pairs in order",
+            &potts,
+            Box::new(BlockSweep::new(own(&potts), pairs.clone())),
+            Chain::sweep(&pairs),
+            2,
+        ),
+        (
+            "Potts, colours",
+            &potts,
+            Box::new(BlockSweep::coloured(own(&potts), &potts_colours)),
+            Chain::sweep(&potts_colours),
+            2,
+        ),
+        (
+            "table, 1-Gibbs",
+            &table,
+            Box::new(AnyBlocks::new(own(&table), &gibbs(1)).unwrap()),
+            Chain::gibbs(1),
+            1,
+        ),
+        ("table, parallel", &table, Box::new(AnyParallel::new(own(&table))), Chain::Parallel, 1),
+        (
+            "ring, colours",
+            &spins,
+            Box::new(SiteSweep::new(SingleSite::new(&ring), colours.concat())),
+            Chain::sweep(&colours),
+            2,
+        ),
+        (
+            "ring, schedule",
+            &spins,
+            Box::new(AnyBlocks::new(ring.clone(), &linear).unwrap()),
+            Chain::Cycle(schedule(&linear, 4).unwrap()),
+            3,
+        ),
+    ];
+    let chains = 20_000;
+    for (name, model, kernel, chain, updates) in cases {
+        let p = model.enumerate().unwrap();
+        let plan =
+            Plan { chains, samples: 1, burn_in: 3, thin: 1, start: Start::Down, seed: Seed(9) };
+        let expected = law_after(&p, &chain, 3 * updates);
+        let mut counts = vec![0.0; p.space().size()];
+        for row in run(kernel.as_ref(), &plan, |_| ()) {
+            counts[p.space().state_of(row.iter().map(|&s| usize::from(s)))] += 1.0;
+        }
+        let total = chains as f64;
+        let possible = counts.iter().zip(&expected).filter(|(_, e)| **e > 0.0);
+        let chi2: f64 = possible.map(|(c, e)| (c - total * e).powi(2) / (total * e)).sum();
+        let impossible = counts.iter().zip(&expected).any(|(c, e)| *e <= 0.0 && *c > 0.0);
+        // At most 26 degrees of freedom: above 68 has probability 2e-5.
+        assert!(chi2 < 68.0 && !impossible, "{name}: χ² = {chi2}");
+    }
+}
+
+/// The law after so many updates from state 0, matrix by matrix.
+#[expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
+fn law_after(p: &padir_lab::distribution::Distribution, chain: &Chain, updates: usize) -> Vec<f64> {
+    use padir_lab::chain::parallel_matrix;
+    let matrix = |law: &MaskLaw| -> Matrix<f64> {
+        block_matrix(p, &Blocks::of(law, p.space()).unwrap()).unwrap()
+    };
+    let matrices = match chain {
+        Chain::Blocks(law) => vec![matrix(law)],
+        Chain::Parallel => vec![parallel_matrix(p).unwrap()],
+        Chain::Cycle(laws) => laws.iter().map(matrix).collect(),
+    };
+    let mut law = point_mass(p.space().size(), 0);
+    for step in 0..updates {
+        law = matrices[step % matrices.len()].push(&law);
+    }
+    law
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub fn hessian(
     let sets = if law.is_adaptive() {
         2_f64.powi(p.space().sites() as i32)
     } else {
-        law.enumerate(&padir_base::mask::Scene::of_length(p.space().sites()))?.support()
+        law.enumerate(&padir_base::mask::MaskContext::of_length(p.space().sites()))?.support()
     };
     if sets * p.space().size() as f64 * d * d <= DIRECT_WORK {
         score_covariance(p, family, &Blocks::of(law, p.space())?)

@@ -17,9 +17,14 @@
 mod cost;
 mod hessian;
 mod precise;
+mod regularity;
+mod sandwich;
 
 pub use cost::Cost;
 pub use hessian::{dirichlet_hessian, hessian, score_covariance};
+pub use regularity::{Regularity, RegularitySettings};
+pub(crate) use sandwich::add_square;
+pub use sandwich::{Sandwich, SandwichError, Variability, information_gap, sandwich, variability};
 
 use std::collections::{BTreeMap, BTreeSet};
 

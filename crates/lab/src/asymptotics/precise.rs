@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use padir_base::mask::{MaskLaw, Scene};
+use padir_base::mask::{MaskContext, MaskLaw};
 use rayon::prelude::*;
 
 use super::{AsymptoticError, hessian};
@@ -129,9 +129,9 @@ fn operations(p: &Distribution, family: &Family, law: &MaskLaw) -> Result<f64, C
     let (sets, groups) = if law.is_adaptive() {
         (q.powi(sites as i32), states)
     } else {
-        let scene = Scene::of_length(sites);
-        let hidden = law.expected_size(&scene)?;
-        (law.enumerate(&scene)?.support(), states / q.powf(hidden))
+        let context = MaskContext::of_length(sites);
+        let hidden = law.expected_size(&context)?;
+        (law.enumerate(&context)?.support(), states / q.powf(hidden))
     };
     Ok(sets * (groups * d * d / 2.0 + states * d) + states * d * d / 2.0)
 }

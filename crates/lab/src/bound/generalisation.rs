@@ -13,6 +13,9 @@
 //! does not vanish at the truth ([`PopulationLoss`](super::PopulationLoss)). Any upper bound of `C_AT` will do;
 //! a lower one will not. All large quantities are logarithms.
 
+use crate::model::Family;
+use crate::space::Space;
+
 /// What the bound depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Generalisation {
@@ -93,6 +96,48 @@ impl IsingBox {
     }
 }
 
+/// Parameters of any family in a box |θₐ| ≤ R. With rₐ the range of statistic a, |log `pθ(x_K`|·) − log `pθ′(x_K`|·)| ≤
+/// Σ rₐ|θₐ − θ′ₐ|, so cells of side ε/(2 Σ r) suffice, and every conditional probability is at least e^{−R Σ r} / qᴺ. For
+/// spins it is [`IsingBox`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FamilyBox {
+    dimension: usize,
+    /// Σ rₐ.
+    range: f64,
+    radius: f64,
+    log_states: f64,
+}
+
+impl FamilyBox {
+    /// The box of a family.
+    pub fn new(family: &Family, space: Space, radius: f64) -> Self {
+        let range = |a: usize| {
+            let column = family.column(&space, a);
+            let (low, high) = column
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &t| (a.min(t), b.max(t)));
+            high - low
+        };
+        Self {
+            dimension: family.dimension(),
+            range: (0..family.dimension()).map(range).sum(),
+            radius,
+            log_states: (space.size() as f64).ln(),
+        }
+    }
+
+    /// ln `C_ε(Θ)`.
+    pub fn log_covering(&self, epsilon: f64) -> f64 {
+        let cells = (4.0 * self.range * self.radius / epsilon).ceil().max(1.0);
+        self.dimension as f64 * cells.ln()
+    }
+
+    /// ln(1/β).
+    pub fn log_margin(&self) -> f64 {
+        self.range * self.radius + self.log_states
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +174,19 @@ mod tests {
         assert!(rich.total_variation() > 0.2);
         assert!(rich.without_entropy(0.05).total_variation() < 1e-4);
         assert!(rich.without_entropy(0.06).loss.abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn the_box_of_spins_is_the_ising_box() {
+        use crate::graph::Shape;
+        use crate::model::{Ising, Model};
+        let model =
+            Model::Ising(Ising::uniform(4, &Shape::Clique { size: None }, 0.1, 0.2).unwrap());
+        let space = model.enumerate().unwrap().space();
+        let general = FamilyBox::new(&model.family().unwrap(), space, 0.7);
+        let ising = IsingBox { dimension: 10, radius: 0.7 };
+        assert!((general.log_covering(0.01) - ising.log_covering(0.01)).abs() < 1e-12);
+        assert!((general.log_margin() - ising.log_margin(4)).abs() < 1e-12);
     }
 
     #[test]

@@ -4,6 +4,6 @@ mod generalisation;
 mod loss;
 mod modes;
 
-pub use generalisation::{Generalisation, IsingBox};
+pub use generalisation::{FamilyBox, Generalisation, IsingBox};
 pub use loss::PopulationLoss;
-pub use modes::{Assumption, ModeFast, ModeSlow, Separation, Strength};
+pub use modes::{Assumption, ModeFast, ModeRatios, ModeSlow, Separation, Strength};

@@ -56,6 +56,45 @@ impl Strength {
     }
 }
 
+/// The modes of a clique model: how much more probable they are than anything else.
+///
+/// Exact at any N: free vertices add ± Σ |hᵢ|, and among states with m clique spins up the most probable has those of the
+/// largest fields up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ModeRatios {
+    /// The smallest ln p(x)/p(y), x ∈ R₁ and y ∈ R₋₁; positive for strongly ferromagnetic models.
+    pub up_over_down: f64,
+    /// The smallest ln p(y)/p(z), y ∈ R₋₁ and z in neither; at least 2J₀.
+    pub down_over_other: f64,
+    /// ln P(R₁)/P(R₋₁), which is 2`h_G`: the bijection that turns the clique.
+    pub masses: f64,
+}
+
+impl ModeRatios {
+    /// The ratios of a model.
+    pub fn of(model: &Clique) -> Self {
+        let (c, j) = (model.size(), model.coupling());
+        let free: f64 = model.fields()[c..].iter().map(|h| h.abs()).sum();
+        let mut fields = model.fields()[..c].to_vec();
+        fields.sort_by(|a, b| b.total_cmp(a));
+        let couplings = |up: usize| {
+            let sum = 2.0 * up as f64 - c as f64;
+            j * (sum * sum - c as f64) / 2.0
+        };
+        // The most probable clique state with so many spins up.
+        let best = |up: usize| {
+            let (raised, lowered) = fields.split_at(up);
+            raised.iter().sum::<f64>() - lowered.iter().sum::<f64>() + couplings(up)
+        };
+        let others = (1..c).map(best).fold(f64::NEG_INFINITY, f64::max);
+        Self {
+            up_over_down: best(c) - best(0) - 2.0 * free,
+            down_over_other: best(0) - others - 2.0 * free,
+            masses: best(c) - best(0),
+        }
+    }
+}
+
 /// k-Gibbs reaches R₁ within T = ⌈`log_c` δ⌉ steps with probability 1 − δ, from anywhere, k ≥ |C|.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModeFast {
@@ -233,6 +272,31 @@ mod tests {
         // y = −−, z = −+: index 0 and 2.
         let ratio = p.log_prob(0) - p.log_prob(2);
         assert!((ratio - 2.0 * strength.j0).abs() < 1e-14, "{ratio} and {}", 2.0 * strength.j0);
+    }
+
+    /// The closed forms against all states, with unequal fields of both signs.
+    #[test]
+    fn ratios_of_modes_are_those_of_the_states() {
+        use crate::model::{Ising, Model};
+        let edges = crate::graph::Shape::Clique { size: Some(3) }.edges(5).unwrap();
+        let fields = vec![0.4, -0.2, 0.3, 0.1, -0.25];
+        let ising = Ising::new(fields, edges, vec![1.7; 3]).unwrap();
+        let found = ModeRatios::of(&ising.as_clique().unwrap());
+        let p = Model::Ising(ising).enumerate().unwrap();
+        let extreme = |test: &dyn Fn(usize) -> bool, largest: bool| {
+            let logs = (0..32).filter(|&x| test(x & 7)).map(|x| p.log_prob(x));
+            if largest {
+                logs.fold(f64::NEG_INFINITY, f64::max)
+            } else {
+                logs.fold(f64::INFINITY, f64::min)
+            }
+        };
+        let up = extreme(&|c| c == 7, false) - extreme(&|c| c == 0, true);
+        let down = extreme(&|c| c == 0, false) - extreme(&|c| c != 0 && c != 7, true);
+        assert!((found.up_over_down - up).abs() < 1e-13, "{found:?} {up}");
+        assert!((found.down_over_other - down).abs() < 1e-13, "{found:?} {down}");
+        let masses = p.log_mode(0b111, 1) - p.log_mode(0b111, 0);
+        assert!((found.masses - masses).abs() < 1e-13 && (masses - 1.0).abs() < 1e-13);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use padir_base::mask::{LawError, MaskLaw, Scene};
+use padir_base::mask::{LawError, MaskContext, MaskLaw};
 use thiserror::Error;
 
+use super::schedule::schedule_length;
 use crate::space::Space;
 
 /// A chain or mask law that cannot be analysed.
@@ -41,6 +42,11 @@ pub enum ChainError {
         /// ln of the largest over the smallest positive probability.
         span: f64,
     },
+    /// The law changes from step to step.
+    #[error(
+        "the mask law follows a schedule of {0} steps; it is a different law at each of them, which only `decay` and `sample` can follow"
+    )]
+    Scheduled(usize),
     /// The chain does not have what was asked for.
     #[error("{0}")]
     Unfit(&'static str),
@@ -97,6 +103,9 @@ impl Blocks {
         {
             return Err(ChainError::Size { k, sites });
         }
+        if let Some(steps) = schedule_length(law) {
+            return Err(ChainError::Scheduled(steps));
+        }
         let entries = if law.is_adaptive() { adaptive(law, space)? } else { fixed(law, sites)? };
         Ok(Self { space, entries })
     }
@@ -118,7 +127,7 @@ impl Blocks {
 }
 
 fn fixed(law: &MaskLaw, sites: usize) -> Result<Vec<BlockEntry>, ChainError> {
-    let sets = law.enumerate(&Scene::of_length(sites))?;
+    let sets = law.enumerate(&MaskContext::of_length(sites))?;
     let bytes = sets.support() * 64.0;
     check_memory("enumerating the mask law", 1, bytes)?;
     Ok(sets.map(|(set, p)| BlockEntry { block: set.bits(), weight: Weight::Same(p) }).collect())
@@ -128,7 +137,7 @@ fn adaptive(law: &MaskLaw, space: Space) -> Result<Vec<BlockEntry>, ChainError> 
     let mut blocks: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for state in 0..space.size() {
         let tokens = space.tokens_of(state);
-        for (set, p) in law.enumerate(&Scene::of_tokens(&tokens))? {
+        for (set, p) in law.enumerate(&MaskContext::of_tokens(&tokens))? {
             let known = blocks.len();
             let weights = match blocks.entry(set.bits()) {
                 std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),

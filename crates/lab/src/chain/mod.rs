@@ -12,12 +12,17 @@ mod blocks;
 mod dense;
 mod matrix;
 mod operator;
+mod scan;
+mod schedule;
 mod subsets;
 
 pub use blocks::{BlockEntry, Blocks, ChainError, Weight};
 pub use dense::{block_matrix, memory_needed, parallel_matrix, symmetric_matrix};
 pub use matrix::{Matrix, Number};
 pub use operator::BlockOperator;
+pub(crate) use scan::BlockUpdate;
+pub use scan::{Scan, sweep_matrix};
+pub use schedule::{block, schedule, schedule_length};
 
 use padir_base::mask::MaskLaw;
 
@@ -28,11 +33,18 @@ pub enum Chain {
     Blocks(MaskLaw),
     /// Every site at once, each from its conditional given the old others.
     Parallel,
+    /// One law after the other, again and again: the blocks of a sweep, or a schedule.
+    Cycle(Vec<MaskLaw>),
 }
 
 impl Chain {
     /// k-Gibbs: K uniform among the sets of size k.
     pub fn gibbs(k: usize) -> Self {
         Self::Blocks(MaskLaw::Exactly { k })
+    }
+
+    /// The blocks of a sweep in their order.
+    pub fn sweep(blocks: &[Vec<usize>]) -> Self {
+        Self::Cycle(blocks.iter().map(|positions| block(positions.clone())).collect())
     }
 }

@@ -68,11 +68,14 @@ impl BlockOperator {
         if let MaskLaw::Exactly { k } = *law {
             return Ok(Subsets::work(space, k));
         }
-        let scene = padir_base::mask::Scene::of_length(space.sites());
+        if let Some(steps) = super::schedule::schedule_length(law) {
+            return Err(ChainError::Scheduled(steps));
+        }
+        let context = padir_base::mask::MaskContext::of_length(space.sites());
         let sets = if law.is_adaptive() {
             2_f64.powi(space.sites() as i32)
         } else {
-            law.enumerate(&scene)?.support()
+            law.enumerate(&context)?.support()
         };
         Ok(sets * 4.0 * space.size() as f64)
     }

@@ -1,14 +1,22 @@
 //! Parquet: one column of numbers per site, in the order of the schema.
+//!
+//! The `parquet` crate panics on some damaged files and on some types of columns; [`caught`] makes an error of it.
 
 use std::fs::File;
 use std::path::Path;
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
+use padir_base::caught;
 
 use super::FileError;
 
 pub(super) fn read(path: &Path) -> Result<Vec<Vec<f64>>, FileError> {
+    let unreadable = "it is damaged, or a column is of a type that cannot be read";
+    caught::call(|| read_rows(path)).unwrap_or_else(|_| Err(FileError::content(path, unreadable)))
+}
+
+fn read_rows(path: &Path) -> Result<Vec<Vec<f64>>, FileError> {
     let file = File::open(path).map_err(FileError::io(path))?;
     let broken =
         |error: ::parquet::errors::ParquetError| FileError::content(path, error.to_string());
@@ -51,7 +59,10 @@ fn number(field: &Field) -> Option<f64> {
 mod tests {
     use std::sync::Arc;
 
-    use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type};
+    use ::parquet::data_type::{
+        BoolType, ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
+        Int32Type,
+    };
     use ::parquet::file::properties::WriterProperties;
     use ::parquet::file::writer::SerializedFileWriter;
     use ::parquet::schema::parser::parse_message_type;
@@ -59,9 +70,14 @@ mod tests {
     use super::*;
 
     /// Writes a file of three columns: whole numbers, real numbers, and what `last` writes.
-    fn write(path: &Path, kind: &str, last: impl FnOnce(&mut SerializedFileWriter<File>)) {
+    fn write(
+        path: &Path,
+        kind: &str,
+        meaning: &str,
+        last: impl FnOnce(&mut SerializedFileWriter<File>),
+    ) {
         let schema = format!(
-            "message s {{ required int32 a (INTEGER(8,true)); required double b; required {kind} c; }}"
+            "message s {{ required int32 a (INTEGER(8,true)); required double b; required {kind} c{meaning}; }}"
         );
         let schema = Arc::new(parse_message_type(&schema).unwrap());
         let file = File::create(path).unwrap();
@@ -87,7 +103,7 @@ mod tests {
     fn columns_of_any_number_type_become_sites() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("samples.parquet");
-        write(&path, "boolean", |writer| {
+        write(&path, "boolean", "", |writer| {
             columns!(writer, Int32Type: [1, -1], DoubleType: [-1.0, 0.5], BoolType: [true, false]);
         });
         assert_eq!(read(&path).unwrap(), [[1.0, -1.0, 1.0], [-1.0, 0.5, 0.0]]);
@@ -97,7 +113,7 @@ mod tests {
     fn words_and_torn_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("samples.parquet");
-        write(&path, "binary", |writer| {
+        write(&path, "binary", "", |writer| {
             let words = [ByteArray::from("up"), ByteArray::from("down")];
             columns!(writer, Int32Type: [1, -1], DoubleType: [-1.0, 0.5], ByteArrayType: words);
         });
@@ -108,5 +124,35 @@ mod tests {
         std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
         let error = read(&path).unwrap_err().to_string();
         assert!(error.contains("samples.parquet"), "{error}");
+    }
+    #[test]
+    fn panics_of_the_decoder_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("samples.parquet");
+        let interval = "fixed_len_byte_array(12)";
+        write(&path, interval, " (INTERVAL)", |writer| {
+            let spans =
+                [FixedLenByteArray::from(vec![0; 12]), FixedLenByteArray::from(vec![1; 12])];
+            columns!(writer, Int32Type: [1, -1], DoubleType: [-1.0, 0.5], FixedLenByteArrayType: spans);
+        });
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("samples.parquet: it is damaged, or a column"), "{error}");
+    }
+
+    #[test]
+    fn any_byte_may_be_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("samples.parquet");
+        write(&path, "boolean", "", |writer| {
+            columns!(writer, Int32Type: [1, -1], DoubleType: [-1.0, 0.5], BoolType: [true, false]);
+        });
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] = 0xff;
+            std::fs::write(&path, damaged).unwrap();
+            // It is an error, or what was damaged does not matter.
+            drop(read(&path));
+        }
     }
 }

@@ -6,7 +6,8 @@
 use rayon::prelude::*;
 
 use super::{Loss, Samples};
-use crate::chain::{Blocks, Matrix};
+use crate::asymptotics::variability;
+use crate::chain::{BlockEntry, Blocks, Matrix};
 use crate::distribution::log_sum_exp;
 use crate::model::Family;
 use crate::space::Space;
@@ -19,6 +20,15 @@ pub struct EnumeratedLoss {
     /// Σ n̂(x) p(K|x) ln p(K|x): what the law itself contributes.
     constant: f64,
     groups: Vec<Group>,
+    /// What scores are computed from, where every state has all its masks.
+    scores: Option<Scores>,
+}
+
+#[derive(Clone, Debug)]
+struct Scores {
+    family: Family,
+    blocks: Blocks,
+    frequency: Vec<f64>,
 }
 
 /// States that agree outside of a block, with what was observed there.
@@ -46,6 +56,36 @@ impl EnumeratedLoss {
 
     /// The loss under any weights of the states: with p itself, the population loss.
     pub fn from_frequencies(family: &Family, blocks: &Blocks, frequency: &[f64]) -> Self {
+        let pair = |b: usize, x: usize| frequency[x] * blocks.entries()[b].weight.of(x);
+        let scores = Scores {
+            family: family.clone(),
+            blocks: blocks.clone(),
+            frequency: frequency.to_vec(),
+        };
+        // Every state has its masks with certainty in sum.
+        Self { scores: Some(scores), ..Self::build(family, blocks, frequency, pair) }
+    }
+
+    /// The loss under any weights of pairs of a state and a mask: `weights[b][x]` of the b-th block
+    /// and state x, one in sum.
+    ///
+    /// # Panics
+    /// If there is not one weight per block and state.
+    pub fn from_pairs(family: &Family, blocks: &Blocks, weights: &[Vec<f64>]) -> Self {
+        assert_eq!(weights.len(), blocks.entries().len(), "one list per block");
+        let mut frequency = vec![0.0; blocks.space().size()];
+        for list in weights {
+            frequency.iter_mut().zip(list).for_each(|(sum, w)| *sum += w);
+        }
+        Self::build(family, blocks, &frequency, |b, x| weights[b][x])
+    }
+
+    fn build(
+        family: &Family,
+        blocks: &Blocks,
+        frequency: &[f64],
+        pair: impl Fn(usize, usize) -> f64,
+    ) -> Self {
         let space = blocks.space();
         let d = family.dimension();
         let statistics: Vec<Vec<f64>> = (0..space.size())
@@ -57,16 +97,16 @@ impl EnumeratedLoss {
         }
         let mut constant = 0.0;
         let mut groups = Vec::new();
-        for entry in blocks.entries() {
+        for (b, entry) in blocks.entries().iter().enumerate() {
             for x in (0..space.size()).filter(|&x| frequency[x] > 0.0) {
-                let weight = entry.weight.of(x);
+                let weight = pair(b, x);
                 if weight > 0.0 {
-                    constant += frequency[x] * weight * weight.ln();
+                    constant += weight * entry.weight.of(x).ln();
                 }
             }
-            groups.extend(groups_of(space, entry, frequency));
+            groups.extend(groups_of(family, space, entry, |x| pair(b, x)));
         }
-        Self { statistics, observed, constant, groups }
+        Self { statistics, observed, constant, groups, scores: None }
     }
 
     fn potential(&self, parameters: &[f64]) -> Vec<f64> {
@@ -93,22 +133,27 @@ fn group_law(group: &Group, potential: &[f64], law: &mut Vec<f64>) -> f64 {
     total
 }
 
-fn groups_of(space: Space, entry: &crate::chain::BlockEntry, frequency: &[f64]) -> Vec<Group> {
+fn groups_of(
+    family: &Family,
+    space: Space,
+    entry: &BlockEntry,
+    pair: impl Fn(usize) -> f64,
+) -> Vec<Group> {
     let fillings = space.fillings(entry.block);
     space
         .groups(entry.block)
         .into_iter()
         .filter_map(|group| {
             let all = fillings.iter().map(|f| group + f);
-            let weight: f64 = all.clone().map(|x| frequency[x] * entry.weight.of(x)).sum();
+            let weight: f64 = all.clone().map(&pair).sum();
             (weight > 0.0).then(|| Group {
                 weight,
                 states: all
                     .clone()
-                    .filter(|&y| entry.weight.of(y) > 0.0)
+                    .filter(|&y| family.allows(y) && entry.weight.of(y) > 0.0)
                     .map(|y| (y, entry.weight.of(y).ln()))
                     .collect(),
-                seen: all.filter(|&x| frequency[x] > 0.0 && entry.weight.of(x) > 0.0).collect(),
+                seen: all.filter(|&x| pair(x) > 0.0).collect(),
             })
         })
         .collect()
@@ -180,6 +225,11 @@ impl Loss for EnumeratedLoss {
             })
             .collect();
         Matrix::sum(d, &parts)
+    }
+
+    fn score_covariance(&self, parameters: &[f64], _masks: usize) -> Option<Matrix<f64>> {
+        let Scores { family, blocks, frequency } = self.scores.as_ref()?;
+        Some(variability(family, blocks, frequency, parameters).averaged)
     }
 
     fn margins(&self, direction: &[f64]) -> (f64, f64) {

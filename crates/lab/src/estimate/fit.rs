@@ -1,6 +1,6 @@
 //! From samples to parameters: which loss, which method, and whether there is an answer.
 
-use padir_base::mask::{MaskLaw, Scene};
+use padir_base::mask::{MaskContext, MaskLaw};
 use padir_base::random::{Purpose, Seed};
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ use super::existence::{Separation, find_separation, is_suspicious};
 use super::ising::{IsingLoss, Masks};
 use super::minimise::{Method, Minimum, Settings, minimise};
 use super::{EnumeratedLoss, Loss, Samples};
-use crate::chain::{Blocks, ChainError};
+use crate::chain::{Blocks, ChainError, Matrix, schedule_length};
 use crate::linalg;
 use crate::model::Model;
 use crate::space::Space;
@@ -57,6 +57,9 @@ pub struct Fit {
     /// Asymptotic standard errors √(H⁻¹ᵢᵢ / n) of one mask per sample, for a found minimum; an
     /// upper bound where masks are averaged over.
     pub standard_errors: Option<Vec<f64>>,
+    /// The sandwich √((H⁻¹VH⁻¹)ᵢᵢ / n), V from the samples' own scores: right for averaged masks too, and
+    /// where the family does not contain the truth. None where the scores would take too long.
+    pub robust_errors: Option<Vec<f64>>,
 }
 
 /// A fit that cannot be started.
@@ -66,8 +69,11 @@ pub enum FitError {
     #[error(transparent)]
     Chain(#[from] ChainError),
     /// A table has no parameters.
-    #[error("a table of probabilities has no parameters to fit")]
+    #[error("a table of more than {} states is not fitted", crate::model::LARGEST_SATURATED)]
     NoFamily,
+    /// A sample that the family excludes.
+    #[error("a sample has probability zero in the table that is fitted")]
+    Impossible,
     /// The space is too large for this model or law.
     #[error("{0}")]
     TooLarge(String),
@@ -88,18 +94,24 @@ pub fn fit(model: &Model, samples: &Samples, options: &FitOptions) -> Result<Fit
     let method = options.method.unwrap_or_else(|| suitable(model, &options.law, loss.as_ref()));
     let settings = Settings { method, ..options.settings };
     let minimum = minimise(loss.as_ref(), vec![0.0; loss.dimension()], &settings);
-    let verdict = judge(loss.as_ref(), &minimum);
-    let standard_errors = (verdict == Verdict::Found)
+    let verdict = verdict_of(loss.as_ref(), &minimum);
+    let inverse = (verdict == Verdict::Found)
         .then(|| linalg::inverse(&loss.hessian(&minimum.parameters)))
-        .flatten()
-        .map(|inverse| {
-            let error = |i: usize| (inverse.at(i, i) / samples.total()).sqrt();
-            (0..inverse.size()).map(error).collect()
-        });
-    Ok(Fit { verdict, minimum, method, standard_errors })
+        .flatten();
+    let errors = |variance: &Matrix<f64>| -> Vec<f64> {
+        (0..variance.size()).map(|i| (variance.at(i, i) / samples.total()).sqrt()).collect()
+    };
+    let masks = options.sampled_masks.unwrap_or(1);
+    let robust_errors = inverse.as_ref().and_then(|inverse| {
+        let spread = loss.score_covariance(&minimum.parameters, masks)?;
+        Some(errors(&linalg::sandwich(inverse, &spread)))
+    });
+    let standard_errors = inverse.as_ref().map(errors);
+    Ok(Fit { verdict, minimum, method, standard_errors, robust_errors })
 }
 
-fn judge(loss: &dyn Loss, minimum: &Minimum) -> Verdict {
+/// What became of a search for a minimum.
+pub fn verdict_of(loss: &dyn Loss, minimum: &Minimum) -> Verdict {
     let untouched = loss.untouched();
     if !untouched.is_empty() && minimum.converged {
         return Verdict::NotIdentified(untouched);
@@ -144,6 +156,9 @@ pub fn loss_of(
     {
         return Err(ChainError::Size { k, sites }.into());
     }
+    if let Some(steps) = schedule_length(law) {
+        return Err(ChainError::Scheduled(steps).into());
+    }
     let Model::Ising(ising) = model else {
         return enumerated(model, samples, law);
     };
@@ -178,6 +193,11 @@ fn enumerated(model: &Model, samples: &Samples, law: &MaskLaw) -> Result<Box<dyn
                 model.sites()
             ))
         })?;
+    let possible =
+        |i: usize| family.allows(space.state_of(samples.row(i).iter().map(|&s| usize::from(s))));
+    if !(0..samples.distinct()).all(possible) {
+        return Err(FitError::Impossible);
+    }
     Ok(Box::new(EnumeratedLoss::new(&family, &Blocks::of(law, space)?, samples)))
 }
 
@@ -189,9 +209,9 @@ fn general(
 ) -> Result<Box<dyn Loss>, FitError> {
     let Model::Ising(ising) = model else { return Err(FitError::NoFamily) };
     let law = &options.law;
-    let scene = Scene::of_length(model.sites());
-    let sets = law.enumerate(&scene).map_err(ChainError::from)?;
-    let size = law.expected_size(&scene).map_err(ChainError::from)?;
+    let context = MaskContext::of_length(model.sites());
+    let sets = law.enumerate(&context).map_err(ChainError::from)?;
+    let size = law.expected_size(&context).map_err(ChainError::from)?;
     let fillings = |sets: f64| sets * samples.distinct() as f64 * 2_f64.powf(size);
     let masks = if let Some(count) = options.sampled_masks {
         draw_masks(law, samples, count.max(1), options.seed)?
@@ -225,14 +245,14 @@ fn draw_masks(
     count: usize,
     seed: u64,
 ) -> Result<Masks, FitError> {
-    let scene = Scene::of_length(samples.sites());
+    let context = MaskContext::of_length(samples.sites());
     let mut rows = Vec::with_capacity(samples.distinct());
     for row in 0..samples.distinct() {
         let mut stream = Seed(seed).stream(Purpose::Corruption, row as u64);
         let mut masks = Vec::new();
         // Equal samples draw masks of their own.
         for _ in 0..count * samples.count(row) as usize {
-            let set = law.sample(&scene, &mut stream).map_err(ChainError::from)?;
+            let set = law.sample(&context, &mut stream).map_err(ChainError::from)?;
             masks.push(set.positions().collect());
         }
         rows.push(masks);

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::block::BlockLaw;
 use super::pair::PairTables;
 use super::{Loss, Samples};
+use crate::asymptotics::add_square;
 use crate::chain::Matrix;
 use crate::graph::Edge;
 use crate::model::Ising;
@@ -30,6 +31,12 @@ pub enum Masks {
 
 /// Rows per piece of parallel work; fixed, for the same sums on any number of threads.
 const PIECE: usize = 512;
+
+/// More spins than this have no robust errors.
+const MOST_SCORED: usize = 64;
+
+/// Nor do samples whose scores sum more fillings than this.
+const MOST_FILLINGS: f64 = 2e8;
 
 /// The loss of spins on a graph.
 #[derive(Clone, Debug)]
@@ -289,6 +296,41 @@ impl IsingLoss {
         }
     }
 
+    /// Adds w s sᵀ of the scores of a row; where masks are sampled, of each of its samples with its own masks.
+    fn add_scores(
+        &self,
+        row: usize,
+        parameters: &[f64],
+        couplings: &[f64],
+        masks: usize,
+        sum: &mut Matrix<f64>,
+    ) {
+        let spins = self.row(row);
+        let mut fields = vec![0.0; self.sites];
+        self.fields(parameters, couplings, spins, &mut fields);
+        let mut blocks: Vec<(Vec<usize>, f64)> = Vec::new();
+        self.for_blocks(row, |block, share| blocks.push((block.to_vec(), share)));
+        let sampled = matches!(self.masks, Masks::Sampled(_));
+        let size = if sampled { masks.max(1) } else { blocks.len() };
+        let samples = blocks.len().div_ceil(size.max(1)) as f64;
+        let mut law = BlockLaw::default();
+        for sample in blocks.chunks(size.max(1)) {
+            let mut one = Accumulator::new(self.sites);
+            for (block, share) in sample {
+                let observed = self.load(block, &fields, couplings, spins, &mut law);
+                law.solve(observed);
+                let share = if sampled { 1.0 / sample.len() as f64 } else { *share };
+                one.add_block(block, &law, spins, share);
+            }
+            let n = self.sites;
+            let mut score = one.fields;
+            score.extend(
+                self.edges.iter().map(|e| one.pairs[e.0 * n + e.1] + one.pairs[e.1 * n + e.0]),
+            );
+            add_square(sum, self.weights[row] / samples, &score);
+        }
+    }
+
     /// The Hessian of the k = 1 loss: one weighted square per spin and row.
     fn singles_hessian(&self, parameters: &[f64]) -> Matrix<f64> {
         let couplings = self.coupling_matrix(parameters);
@@ -414,6 +456,31 @@ impl Loss for IsingLoss {
         let fields = (0..self.sites).filter(|&i| !hidden[i]);
         let couplings = self.edges.iter().enumerate().filter(|(_, e)| !hidden[e.0] && !hidden[e.1]);
         fields.chain(couplings.map(|(index, _)| self.sites + index)).collect()
+    }
+
+    fn score_covariance(&self, parameters: &[f64], masks: usize) -> Option<Matrix<f64>> {
+        if self.sites > MOST_SCORED {
+            return None;
+        }
+        let mut fillings = 0.0;
+        for row in 0..self.weights.len() {
+            self.for_blocks(row, |block, _| fillings += 2_f64.powi(block.len() as i32));
+            if fillings > MOST_FILLINGS {
+                return None;
+            }
+        }
+        let couplings = self.coupling_matrix(parameters);
+        let parts: Vec<Matrix<f64>> = (0..self.weights.len().div_ceil(PIECE))
+            .into_par_iter()
+            .map(|piece| {
+                let mut sum = Matrix::zero(self.dimension());
+                for row in piece * PIECE..((piece + 1) * PIECE).min(self.weights.len()) {
+                    self.add_scores(row, parameters, &couplings, masks, &mut sum);
+                }
+                sum
+            })
+            .collect();
+        Some(Matrix::sum(self.dimension(), &parts))
     }
 
     fn margins(&self, direction: &[f64]) -> (f64, f64) {

@@ -18,7 +18,7 @@ mod pair;
 pub use data::{DataError, Samples};
 pub use enumerated::EnumeratedLoss;
 pub use existence::Separation;
-pub use fit::{Fit, FitError, FitOptions, Verdict, fit, loss_of};
+pub use fit::{Fit, FitError, FitOptions, Verdict, fit, loss_of, verdict_of};
 pub use ising::{IsingLoss, Masks};
 pub use minimise::{Method, Minimum, Settings, minimise};
 
@@ -44,6 +44,13 @@ pub trait Loss: Sync {
     fn untouched(&self) -> Vec<usize> {
         let curvature = self.hessian(&vec![0.0; self.dimension()]);
         (0..self.dimension()).filter(|&i| curvature.at(i, i) <= 0.0).collect()
+    }
+
+    /// The covariance of a sample's score, the gradient of its loss, with so many sampled masks each where masks are
+    /// sampled; none where that would take too long.
+    fn score_covariance(&self, parameters: &[f64], masks: usize) -> Option<Matrix<f64>> {
+        let _ = (parameters, masks);
+        None
     }
 
     /// The extreme values of ⟨v, T(x) − T(y)⟩ over all observed x and all y that the loss

@@ -1,7 +1,7 @@
 //! Figures that need no randomness: variances, gaps, stationary laws, slack.
 
 use padir_base::mask::MaskLaw;
-use padir_plot::{Axis, Color, Corner, Figure, Panel, Series, Style};
+use padir_plot::{Axis, Color, Corner, Figure, Marker, Panel, Series, Style};
 
 use super::{Drawing, FigureError, columns, distinct};
 use crate::asymptotics::by_block_size;
@@ -77,7 +77,7 @@ pub fn gap(sites: usize, couplings: &[f64]) -> Result<Drawing, FigureError> {
         let dots = points.iter().map(|&(x, y)| (x, y, 0.0)).collect::<Vec<_>>();
         panel = panel
             .with(Series::line("", points).color(color))
-            .with(Series::points(format!("J = {j}"), dots).color(color));
+            .with(Series::points(format!("J = {j}"), dots).color(color).marker(Marker::of(i)));
     }
     let product: Vec<(f64, f64)> =
         (1..=sites).map(|k| (k as f64, k as f64 / sites as f64)).collect();

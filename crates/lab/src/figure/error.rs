@@ -5,7 +5,7 @@
 
 use padir_base::mask::MaskLaw;
 use padir_base::random::{Purpose, Seed};
-use padir_plot::{Axis, Color, Corner, Figure, Panel, Series, Style};
+use padir_plot::{Axis, Color, Corner, Figure, Marker, Panel, Series, Style};
 use rayon::prelude::*;
 
 use super::{Drawing, FigureError, beside, columns, distinct, mean_and_half_deviation};
@@ -95,7 +95,7 @@ pub fn estimation_error(
         let line = settings.sizes.iter().map(|&n| (n as f64, trace / n as f64));
         panel = panel
             .with(Series::line("", line).style(Style::Dashed).color(color))
-            .with(Series::points(name, points).color(color));
+            .with(Series::points(name, points).color(color).marker(Marker::of(k - 1)));
     }
     let guide = Series::line("tr Γᵏ / n, exact", [(f64::NAN, 1.0)])
         .style(Style::Dashed)

@@ -1,7 +1,7 @@
 //! Steps from R₋₁ to R₁ against J: exact curves, simulated points.
 
 use padir_base::random::{Purpose, Seed};
-use padir_plot::{Axis, Color, Corner, Figure, Panel, Series, Style};
+use padir_plot::{Axis, Color, Corner, Figure, Marker, Panel, Series, Style};
 use rayon::prelude::*;
 
 use super::{Drawing, FigureError, beside, columns, distinct, mean_and_half_deviation};
@@ -129,10 +129,10 @@ fn picture(
         Axis::log("steps from R₋₁ to R₁").range(0.8, 1.6 * budget),
     )
     .title(title)
-    .legend(Corner::Outside);
+    .legend(Corner::Direct);
     let mut far = Panel::new(Axis::linear("coupling J"), Axis::log("expected steps"))
         .title("the same, without a budget")
-        .legend(Corner::Outside);
+        .legend(Corner::Direct);
     let spacing = match settings.simulated[..] {
         [first, second, ..] => 0.7 * (second - first),
         _ => 0.0,
@@ -146,7 +146,9 @@ fn picture(
         let points: Vec<_> = simulated[i].iter().map(|&(j, y, bar)| (j + aside, y, bar)).collect();
         let style = if update == Update::Parallel { Style::Dashed } else { Style::Line };
         let curve = Series::line("", exact[i].clone()).color(color).style(style.clone());
-        near = near.with(curve).with(Series::points(name.clone(), points).color(color));
+        near = near
+            .with(curve)
+            .with(Series::points(name.clone(), points).color(color).marker(Marker::of(i)));
         far = far.with(Series::line(name, exact[i].clone()).color(color).style(style));
     }
     let limit = Series::line("budget", [(0.0, budget), (last, budget)])

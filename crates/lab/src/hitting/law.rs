@@ -9,12 +9,13 @@ use crate::chain::Matrix;
 use crate::wide::Wide;
 
 /// 2ⁱ steps at once.
-struct Stride {
-    steps: Wide,
+#[derive(Clone, Debug)]
+pub(super) struct Stride {
+    pub(super) steps: Wide,
     /// Qᵗ on the states outside of the target.
-    stay: Matrix<Wide>,
+    pub(super) stay: Matrix<Wide>,
     /// P(T ≤ t), state by state.
-    hit: Vec<Wide>,
+    pub(super) hit: Vec<Wide>,
 }
 
 impl Hitting {
@@ -70,11 +71,8 @@ impl Hitting {
         let transient: Vec<usize> = (0..self.matrix.size()).filter(|&x| !self.target[x]).collect();
         let start = transient.iter().position(|&x| x == self.start).unwrap_or(0);
         let highest = levels.iter().copied().fold(0.0, f64::max);
-        let mut strides = vec![self.single(&transient)];
-        while strides[strides.len() - 1].hit[start].to_f64() < highest && strides.len() < 4000 {
-            strides.push(strides[strides.len() - 1].double());
-        }
-        levels.iter().map(|&level| quantile(&strides, start, level)).collect()
+        let strides = strides(self.single(&transient), start, highest);
+        levels.iter().map(|&level| walk(&strides, start, level).steps + Wide::ONE).collect()
     }
 
     fn single(&self, transient: &[usize]) -> Stride {
@@ -117,8 +115,25 @@ impl Matrix<Wide> {
     }
 }
 
-/// Walks down the strides as long as the level is not reached.
-fn quantile(strides: &[Stride], start: usize, level: f64) -> Wide {
+/// Doubles a stride until the highest level is reached.
+pub(super) fn strides(single: Stride, start: usize, highest: f64) -> Vec<Stride> {
+    let mut strides = vec![single];
+    while strides[strides.len() - 1].hit[start].to_f64() < highest && strides.len() < 4000 {
+        strides.push(strides[strides.len() - 1].double());
+    }
+    strides
+}
+
+/// Where a walk stopped.
+pub(super) struct Walked {
+    pub(super) steps: Wide,
+    pub(super) arrived: Wide,
+    /// The law of what has not arrived.
+    pub(super) measure: Vec<Wide>,
+}
+
+/// Walks down the strides as long as the level is not reached: one more of the shortest reaches it.
+pub(super) fn walk(strides: &[Stride], start: usize, level: f64) -> Walked {
     let mut measure = vec![Wide::ZERO; strides[0].hit.len()];
     measure[start] = Wide::ONE;
     let (mut steps, mut arrived) = (Wide::ZERO, Wide::ZERO);
@@ -131,5 +146,5 @@ fn quantile(strides: &[Stride], start: usize, level: f64) -> Wide {
             measure = stride.stay.push(&measure);
         }
     }
-    steps + Wide::ONE
+    Walked { steps, arrived, measure }
 }

@@ -6,8 +6,10 @@
 
 mod clique;
 mod law;
+mod sweep;
 
 pub use clique::{Update, clique_escape, clique_hitting};
+pub use sweep::SweepHitting;
 
 use crate::chain::{ChainError, Matrix};
 use crate::gth::absorb;

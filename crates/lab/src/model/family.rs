@@ -1,7 +1,9 @@
 //! Exponential families: log p(x) = ⟨θ, T(x)⟩ − ln Z, with T named parameter by parameter.
 
 use std::fmt;
+use std::sync::Arc;
 
+use crate::distribution::Distribution;
 use crate::space::Space;
 
 /// One parameter, and with it one sufficient statistic.
@@ -15,6 +17,8 @@ pub enum Parameter {
     Preference(usize, usize),
     /// `Jₐ_b` with statistic 1[xₐ = `x_b`].
     Agreement(usize, usize),
+    /// ln p(x) − ln p(most probable state) of one state, with its indicator as statistic.
+    State(usize),
 }
 
 impl Parameter {
@@ -30,6 +34,7 @@ impl fmt::Display for Parameter {
             Self::Field(i) => write!(f, "h[{i}]"),
             Self::Preference(i, s) => write!(f, "h[{i}]({s})"),
             Self::Coupling(a, b) | Self::Agreement(a, b) => write!(f, "j[{a},{b}]"),
+            Self::State(x) => write!(f, "θ[{x}]"),
         }
     }
 }
@@ -39,11 +44,30 @@ impl fmt::Display for Parameter {
 pub struct Family {
     symbols: usize,
     parameters: Vec<Parameter>,
+    /// Which states are possible; none if all are.
+    support: Option<Arc<[bool]>>,
 }
 
 impl Family {
     pub(super) fn new(symbols: usize, parameters: Vec<Parameter>) -> Self {
-        Self { symbols, parameters }
+        Self { symbols, parameters, support: None }
+    }
+
+    /// The saturated family: every distribution with the same possible states, one parameter for
+    /// each of them but the most probable.
+    pub(super) fn saturated(symbols: usize, log_probs: &[f64]) -> Self {
+        let reference = most_probable(log_probs);
+        let possible = |x: &usize| *x != reference && log_probs[*x] > f64::NEG_INFINITY;
+        let parameters = (0..log_probs.len()).filter(possible).map(Parameter::State).collect();
+        let support: Arc<[bool]> = log_probs.iter().map(|l| *l > f64::NEG_INFINITY).collect();
+        let support = support.iter().any(|possible| !possible).then_some(support);
+        Self { symbols, parameters, support }
+    }
+
+    /// Whether a state is possible in the family.
+    #[inline]
+    pub fn allows(&self, state: usize) -> bool {
+        self.support.as_ref().is_none_or(|support| support[state])
     }
 
     /// The number of parameters d.
@@ -74,11 +98,33 @@ impl Family {
             Parameter::Agreement(a, b) => {
                 indicator(space.symbol(state, a) == space.symbol(state, b))
             }
+            Parameter::State(x) => indicator(state == x),
         }
+    }
+
+    /// The distribution with given parameters.
+    ///
+    /// # Panics
+    /// If there is not one value per parameter.
+    pub fn distribution(&self, space: Space, values: &[f64]) -> Distribution {
+        assert_eq!(values.len(), self.dimension(), "one value per parameter");
+        let weight = |x: usize| {
+            if !self.allows(x) {
+                return f64::NEG_INFINITY;
+            }
+            values.iter().enumerate().map(|(i, v)| v * self.statistic(&space, x, i)).sum()
+        };
+        Distribution::from_log_weights(space, (0..space.size()).map(weight).collect())
     }
 
     /// One statistic of every state.
     pub fn column(&self, space: &Space, parameter: usize) -> Vec<f64> {
         (0..space.size()).map(|state| self.statistic(space, state, parameter)).collect()
     }
+}
+
+/// The first of the most probable states.
+pub(super) fn most_probable(log_probs: &[f64]) -> usize {
+    let better = |best: usize, x: usize| if log_probs[x] > log_probs[best] { x } else { best };
+    (1..log_probs.len()).fold(0, better)
 }

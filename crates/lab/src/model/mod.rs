@@ -20,11 +20,14 @@ pub use table::Table;
 use thiserror::Error;
 
 use crate::distribution::Distribution;
-use crate::graph::GraphError;
+use crate::graph::{Edge, GraphError};
 use crate::space::{Space, SpaceError};
 
 /// Parameters beyond this are absurd: e^±10⁶ is no number a float can tell from a constraint.
 pub const LARGEST_PARAMETER: f64 = 1e6;
+
+/// The largest table whose saturated family is used.
+pub const LARGEST_SATURATED: usize = 256;
 
 /// A model that makes no sense.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -120,12 +123,43 @@ impl Model {
         Ok(Distribution::from_log_weights(space, weights))
     }
 
-    /// The exponential family the model belongs to; a table belongs to none.
+    /// The exponential family the model belongs to: of a table, the saturated one; none if that
+    /// is too large.
     pub fn family(&self) -> Option<Family> {
         match self {
             Self::Ising(model) => Some(model.family()),
             Self::Potts(model) => Some(model.family()),
-            Self::Table(_) => None,
+            Self::Table(model) => (model.space().size() <= LARGEST_SATURATED)
+                .then(|| Family::saturated(model.space().symbols(), &model.log_probabilities())),
+        }
+    }
+
+    /// The model's parameters in the order of its [`Family`].
+    pub fn parameters(&self) -> Vec<f64> {
+        match self {
+            Self::Ising(model) => model.parameters(),
+            Self::Potts(model) => model.parameters(),
+            Self::Table(model) => {
+                let logs = model.log_probabilities();
+                let reference = family::most_probable(&logs);
+                let others = logs.iter().enumerate();
+                let others = others.filter(|(x, l)| *x != reference && l.is_finite());
+                others.map(|(_, l)| l - logs[reference]).collect()
+            }
+        }
+    }
+
+    /// The pairs of sites that are not independent given all others: the edges with a coupling, or
+    /// what the table says.
+    pub fn interactions(&self) -> Vec<Edge> {
+        let coupled = |edges: &[Edge], couplings: &[f64]| {
+            let edges = edges.iter().zip(couplings);
+            edges.filter(|(_, j)| **j != 0.0).map(|(edge, _)| *edge).collect()
+        };
+        match self {
+            Self::Ising(model) => coupled(model.edges(), model.couplings()),
+            Self::Potts(model) => coupled(model.edges(), model.couplings()),
+            Self::Table(model) => model.interactions(),
         }
     }
 }

@@ -66,6 +66,27 @@ impl Potts {
         self.symbols
     }
 
+    /// `fields()[i][s]` is hᵢ(s).
+    pub fn fields(&self) -> &[Vec<f64>] {
+        &self.fields
+    }
+
+    /// The edges.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// J, one per edge.
+    pub fn couplings(&self) -> &[f64] {
+        &self.couplings
+    }
+
+    /// hᵢ(s) − hᵢ(0) for s ≥ 1, site after site, then J.
+    pub(super) fn parameters(&self) -> Vec<f64> {
+        let fields = self.fields.iter().flat_map(|h| h[1..].iter().map(|field| field - h[0]));
+        fields.chain(self.couplings.iter().copied()).collect()
+    }
+
     pub(super) fn log_weights(&self, space: &Space) -> Vec<f64> {
         (0..space.size()).map(|state| self.log_weight(space, state)).collect()
     }

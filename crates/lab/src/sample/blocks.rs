@@ -1,107 +1,93 @@
-//! Block Gibbs with any mask law on any Ising model: O(2ᵏ k) a step.
+//! Block Gibbs with any mask law on any model: O(qᵏ k) a step.
 
 use padir_base::TokenId;
-use padir_base::mask::{Mask, MaskLaw, Scene};
+use padir_base::mask::{Mask, MaskContext, MaskLaw};
 use padir_base::random::Stream;
 
-use super::Kernel;
-use crate::chain::ChainError;
-use crate::distribution::draw_log;
-use crate::model::Ising;
+use super::{Kernel, Local};
+use crate::chain::{ChainError, schedule};
 
-/// Blocks larger than this are not enumerated.
-const LARGEST_BLOCK: usize = 24;
+/// Blocks with more fillings than this are not enumerated.
+const MOST_FILLINGS: f64 = (1_u64 << 24) as f64;
 
-/// Block dynamics of a mask law, adaptive ones by rejection.
+/// Block dynamics of a mask law, adaptive ones by rejection. A step of a law with a schedule is the
+/// whole schedule.
 #[derive(Clone, Debug)]
-pub struct AnyBlocks {
-    model: Ising,
-    law: MaskLaw,
+pub struct AnyBlocks<M> {
+    model: M,
+    /// The laws of a step, one after the other.
+    laws: Vec<MaskLaw>,
 }
 
-impl AnyBlocks {
+impl<M: Local> AnyBlocks<M> {
     /// The chain of a law on a model.
     ///
     /// # Errors
-    /// If the law makes no sense here, or may hide more than 24 spins at once.
-    pub fn new(model: &Ising, law: &MaskLaw) -> Result<Self, ChainError> {
+    /// If the law makes no sense here, or may hide more than 2²⁴ fillings.
+    pub fn new(model: M, law: &MaskLaw) -> Result<Self, ChainError> {
         let sites = model.sites();
         if let MaskLaw::Exactly { k } = *law
             && !(1..=sites).contains(&k)
         {
             return Err(ChainError::Size { k, sites });
         }
+        let laws = schedule(law, sites)?;
         let tokens = vec![TokenId(0); sites];
-        law.check(&Scene::of_tokens(&tokens))?;
-        let too_wide = match law {
-            MaskLaw::Exactly { k } => *k > LARGEST_BLOCK,
-            MaskLaw::Blocks { blocks } => blocks.iter().any(|b| b.positions.len() > LARGEST_BLOCK),
-            _ => sites > LARGEST_BLOCK,
-        };
-        if too_wide {
-            return Err(ChainError::Unfit(
-                "the law may hide more than 24 spins, whose 2^k settings are too many; use a clique model or smaller blocks",
-            ));
-        }
-        Ok(Self { model: model.clone(), law: law.clone() })
-    }
-
-    /// Fills the hidden spins from their joint conditional.
-    fn fill(&self, spins: &mut [u8], mask: &Mask, stream: &mut Stream) {
-        let block: Vec<usize> = mask.positions().collect();
-        for &i in &block {
-            spins[i] = 0;
-        }
-        let mut energies = vec![0.0];
-        for (a, &i) in block.iter().enumerate() {
-            for x in 0..1_usize << a {
-                let mut field = self.model.fields()[i];
-                for &(j, coupling) in self.model.neighbours(i) {
-                    let up = match block[..a].iter().position(|&l| l == j) {
-                        Some(b) => x >> b & 1 == 1,
-                        None => spins[j] == 1,
-                    };
-                    field += if up { coupling } else { -coupling };
+        for law in &laws {
+            law.check(&MaskContext::of_tokens(&tokens))?;
+            let widest = match law {
+                MaskLaw::Exactly { k } => *k,
+                MaskLaw::Blocks { blocks } => {
+                    blocks.iter().map(|b| b.positions.len()).max().unwrap_or(0)
                 }
-                energies.push(2.0_f64.mul_add(field, energies[x]));
+                _ => sites,
+            };
+            if (model.symbols() as f64).powf(widest as f64) > MOST_FILLINGS {
+                return Err(ChainError::Unfit(
+                    "the law may hide blocks of more than 2^24 fillings; use a clique model or smaller blocks",
+                ));
             }
         }
-        let drawn = draw_log(&energies, stream);
-        for (a, &i) in block.iter().enumerate() {
-            spins[i] = (drawn >> a & 1) as u8;
-        }
-    }
-
-    fn tokens(spins: &[u8]) -> Vec<TokenId> {
-        spins.iter().map(|&s| TokenId(u32::from(s))).collect()
-    }
-
-    /// p(K | x) of the law.
-    fn probability(&self, spins: &[u8], mask: &Mask) -> f64 {
-        let tokens = Self::tokens(spins);
-        self.law
-            .enumerate(&Scene::of_tokens(&tokens))
-            .ok()
-            .and_then(|mut sets| sets.find(|(set, _)| set == mask))
-            .map_or(0.0, |(_, p)| p)
+        Ok(Self { model, laws })
     }
 }
 
-impl Kernel for AnyBlocks {
+fn tokens(state: &[u8]) -> Vec<TokenId> {
+    state.iter().map(|&s| TokenId(u32::from(s))).collect()
+}
+
+/// p(K | x) of a law.
+fn probability(law: &MaskLaw, state: &[u8], mask: &Mask) -> f64 {
+    let tokens = tokens(state);
+    law.enumerate(&MaskContext::of_tokens(&tokens))
+        .ok()
+        .and_then(|mut sets| sets.find(|(set, _)| set == mask))
+        .map_or(0.0, |(_, p)| p)
+}
+
+impl<M: Local> Kernel for AnyBlocks<M> {
     fn sites(&self) -> usize {
         self.model.sites()
     }
 
-    fn advance(&self, spins: &mut [u8], stream: &mut Stream, steps: u64) {
-        let adaptive = self.law.is_adaptive();
+    fn symbols(&self) -> usize {
+        self.model.symbols()
+    }
+
+    fn advance(&self, state: &mut [u8], stream: &mut Stream, steps: u64) {
+        let mut scratch = Vec::new();
         for _ in 0..steps {
-            let tokens = Self::tokens(spins);
-            // The law was checked when the chain was made.
-            let Ok(mask) = self.law.sample(&Scene::of_tokens(&tokens), stream) else { return };
-            loop {
-                self.fill(spins, &mask, stream);
-                if !adaptive || stream.chance(self.probability(spins, &mask)) {
-                    break;
+            for law in &self.laws {
+                let adaptive = law.is_adaptive();
+                let seen = tokens(state);
+                // The law was checked when the chain was made.
+                let Ok(mask) = law.sample(&MaskContext::of_tokens(&seen), stream) else { return };
+                let block: Vec<usize> = mask.positions().collect();
+                loop {
+                    self.model.fill(state, &block, &mut scratch, stream);
+                    if !adaptive || stream.chance(probability(law, state, &mask)) {
+                        break;
+                    }
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Samplers: the chains, run.
 //!
-//! A [`Kernel`] advances a configuration of spins; [`run`] drives many chains over the worker
+//! A [`Kernel`] advances a configuration of symbols; [`run`] drives many chains over the worker
 //! threads. Chain c draws segment s from its own stream, so results are the same at any number of
 //! threads. Probabilities are exact however small ([`crate::chance`]).
 //!
@@ -8,39 +8,49 @@
 //! |---|---|
 //! | [`SingleSite`] | O(degree): one table look-up, no exponential |
 //! | [`CliqueBlocks`] | O(k): the clique's spins are exchangeable |
-//! | [`AnyBlocks`] | O(2ᵏ k): any model, any mask law |
-//! | [`Parallel`] | O(N + edges) |
+//! | [`AnyBlocks`] | O(qᵏ k): any model, any mask law |
+//! | [`Parallel`], [`AnyParallel`] | O(N + edges) |
+//! | [`SiteSweep`], [`BlockSweep`] | a whole sweep: every site once |
 
 mod blocks;
 mod clique;
+mod local;
 mod parallel;
 mod site;
+mod sweep;
 
 pub use blocks::AnyBlocks;
 pub use clique::CliqueBlocks;
-pub use parallel::Parallel;
+pub use local::{Local, LocalPotts, local};
+pub use parallel::{AnyParallel, Parallel};
 pub use site::SingleSite;
+pub use sweep::{BlockSweep, SiteSweep};
 
 use padir_base::random::{Purpose, Seed, Stream};
 use rayon::prelude::*;
 
-/// One Markov chain on spins (0 is −1, 1 is +1).
+/// One Markov chain on symbols; of spins, 0 is −1 and 1 is +1.
 pub trait Kernel: Sync {
     /// N.
     fn sites(&self) -> usize;
 
+    /// q.
+    fn symbols(&self) -> usize {
+        2
+    }
+
     /// Makes steps.
-    fn advance(&self, spins: &mut [u8], stream: &mut Stream, steps: u64);
+    fn advance(&self, state: &mut [u8], stream: &mut Stream, steps: u64);
 }
 
 /// Where chains start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// All −1.
+    /// All −1, or symbol 0.
     Down,
-    /// All +1.
+    /// All +1, or the last symbol.
     Up,
-    /// Fair coins.
+    /// Symbols drawn independently and uniformly.
     Random,
 }
 
@@ -76,7 +86,7 @@ fn run_chain(
     chain: u64,
     tick: &(impl Fn(u64) + Sync),
 ) -> Vec<Vec<u8>> {
-    let mut spins = start(kernel.sites(), plan, chain);
+    let mut spins = start(kernel, plan, chain);
     let mut rows = Vec::with_capacity(plan.samples);
     // A segment has a stream of its own: none is ever exhausted.
     for segment in 0..plan.samples as u64 {
@@ -89,15 +99,42 @@ fn run_chain(
     rows
 }
 
-fn start(sites: usize, plan: &Plan, chain: u64) -> Vec<u8> {
+/// Where a chain starts.
+fn start(kernel: &dyn Kernel, plan: &Plan, chain: u64) -> Vec<u8> {
+    let (sites, symbols) = (kernel.sites(), kernel.symbols());
     match plan.start {
         Start::Down => vec![0; sites],
-        Start::Up => vec![1; sites],
+        Start::Up => vec![(symbols - 1) as u8; sites],
         Start::Random => {
             let mut stream = plan.seed.stream(Purpose::Start, chain);
-            (0..sites).map(|_| (stream.next_u32() >> 31) as u8).collect()
+            let symbol = |_| match symbols {
+                2 => (stream.next_u32() >> 31) as u8,
+                _ => below(&mut stream, symbols as u32) as u8,
+            };
+            (0..sites).map(symbol).collect()
         }
     }
+}
+
+/// Steps until `done`, chain by chain, from where the plan starts them; `None` where the budget ran
+/// out. A chain that starts there needs none.
+pub fn run_until(
+    kernel: &dyn Kernel,
+    plan: &Plan,
+    budget: u64,
+    done: impl Fn(&[u8]) -> bool + Sync,
+) -> Vec<Option<u64>> {
+    (0..plan.chains as u64)
+        .into_par_iter()
+        .map(|chain| {
+            let state = start(kernel, plan, chain);
+            if done(&state) {
+                return Some(0);
+            }
+            let mut stream = plan.seed.stream(Purpose::Chain, chain << 32);
+            steps_until(kernel, state, &mut stream, budget, &done)
+        })
+        .collect()
 }
 
 /// Steps until `done`, at most `budget`: `None` if the budget ran out.

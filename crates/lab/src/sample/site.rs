@@ -63,6 +63,29 @@ impl SingleSite {
         Self { sites, neighbours, thresholds, model: model.clone() }
     }
 
+    /// Draws one spin given its neighbours.
+    #[inline]
+    pub(super) fn update(&self, index: usize, spins: &mut [u8], stream: &mut Stream) {
+        let site = self.sites[index];
+        if site.table == u32::MAX {
+            spins[index] = self.toss(index, spins, stream, None);
+            return;
+        }
+        let first = site.first as usize;
+        let list = &self.neighbours[first..first + site.degree as usize];
+        let mut bits = 0;
+        for (b, &j) in list.iter().enumerate() {
+            bits |= usize::from(spins[j as usize]) << b;
+        }
+        let threshold = self.thresholds[site.table as usize + bits];
+        let drawn = stream.next_u64();
+        spins[index] = if drawn == threshold {
+            self.toss(index, spins, stream, Some(drawn))
+        } else {
+            u8::from(drawn < threshold)
+        };
+    }
+
     /// The coin of a site, where its threshold does not decide or there is none.
     #[cold]
     fn toss(&self, site: usize, spins: &[u8], stream: &mut Stream, drawn: Option<u64>) -> u8 {
@@ -92,24 +115,7 @@ impl Kernel for SingleSite {
         let count = self.sites.len() as u32;
         for _ in 0..steps {
             let index = below(stream, count) as usize;
-            let site = self.sites[index];
-            if site.table == u32::MAX {
-                spins[index] = self.toss(index, spins, stream, None);
-                continue;
-            }
-            let first = site.first as usize;
-            let list = &self.neighbours[first..first + site.degree as usize];
-            let mut bits = 0;
-            for (b, &j) in list.iter().enumerate() {
-                bits |= usize::from(spins[j as usize]) << b;
-            }
-            let threshold = self.thresholds[site.table as usize + bits];
-            let drawn = stream.next_u64();
-            spins[index] = if drawn == threshold {
-                self.toss(index, spins, stream, Some(drawn))
-            } else {
-                u8::from(drawn < threshold)
-            };
+            self.update(index, spins, stream);
         }
     }
 }

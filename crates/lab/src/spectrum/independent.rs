@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use padir_base::mask::{Block, MaskLaw, Scene};
+use padir_base::mask::{Block, MaskContext, MaskLaw};
 
 use super::{DENSE_STATES, Method, Poincare, SpectrumError, dense};
 use crate::chain::{Blocks, ChainError};
@@ -33,7 +33,7 @@ impl Core {
         }
         let bound: Vec<usize> = (0..space.sites()).filter(|&i| !is_independent(p, i)).collect();
         let small = (space.symbols() as f64).powi(bound.len() as i32) <= DENSE_STATES as f64;
-        let sets = law.enumerate(&Scene::of_length(space.sites()))?;
+        let sets = law.enumerate(&MaskContext::of_length(space.sites()))?;
         if bound.len() == space.sites() || !small || sets.support() > MOST_SETS {
             return Ok(None);
         }

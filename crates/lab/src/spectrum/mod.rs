@@ -12,8 +12,10 @@
 
 mod independent;
 mod lanczos;
+mod sweep;
 
 pub use lanczos::lanczos;
+pub use sweep::{SweepSpectrum, sweep_spectrum};
 
 use faer::{Mat, Side};
 use padir_base::mask::MaskLaw;
