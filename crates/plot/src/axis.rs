@@ -139,10 +139,12 @@ impl Fitted<'_> {
             .unwrap_or(1000);
         let first = (self.low - 1e-9).ceil() as i64;
         let last = (self.high + 1e-9).floor() as i64;
-        let whole: Vec<(f64, String)> = (first..=last)
-            .filter(|e| e % step == 0)
-            .map(|e| (10_f64.powi(e as i32), power_label(e)))
-            .collect();
+        let shown: Vec<i64> = (first..=last).filter(|e| e % step == 0).collect();
+        // One kind of label on an axis: plain numbers if all are short, else powers.
+        let plain = shown.iter().all(|e| (-3..=4).contains(e));
+        let label = |e: i64| if plain { plain_power(e) } else { power_label(e) };
+        let whole: Vec<(f64, String)> =
+            shown.iter().map(|&e| (10_f64.powi(e as i32), label(e))).collect();
         if whole.len() >= 2 {
             return whole;
         }
@@ -175,14 +177,14 @@ fn plain_label(value: f64) -> String {
     }
 }
 
+/// A power of ten in full.
+fn plain_power(exponent: i64) -> String {
+    let decimals = (-exponent).max(0) as usize;
+    format!("{:.decimals$}", 10_f64.powi(exponent as i32))
+}
+
 /// 10 with an exponent in superscript.
 fn power_label(exponent: i64) -> String {
-    match exponent {
-        0 => return "1".to_owned(),
-        1 => return "10".to_owned(),
-        2 => return "100".to_owned(),
-        _ => {}
-    }
     let digits = exponent.to_string();
     let raised = digits.chars().map(|c| match c {
         '-' => '⁻',
@@ -213,9 +215,11 @@ mod tests {
         assert_eq!(labels(&linear, &[0.0, 10.0]), ["0.0", "2.5", "5.0", "7.5", "10.0"]);
         assert_eq!(labels(&linear, &[-1.0, 1.0]), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
         let log = Axis::log("x");
-        assert_eq!(labels(&log, &[1.0, 1e4]), ["1", "10", "100", "10³", "10⁴"]);
+        assert_eq!(labels(&log, &[1.0, 1e4]), ["1", "10", "100", "1000", "10000"]);
         assert_eq!(labels(&log, &[1.0, 6.0]), ["1", "2", "5"]);
-        assert_eq!(labels(&log, &[1e-3, 1e40]), ["1", "10¹⁰", "10²⁰", "10³⁰", "10⁴⁰"]);
+        assert_eq!(labels(&log, &[1.0, 1e5]), ["10⁰", "10¹", "10²", "10³", "10⁴", "10⁵"]);
+        assert_eq!(labels(&log, &[1e-2, 10.0]), ["0.01", "0.1", "1", "10"]);
+        assert_eq!(labels(&log, &[1e-3, 1e40]), ["10⁰", "10¹⁰", "10²⁰", "10³⁰", "10⁴⁰"]);
     }
 
     #[test]

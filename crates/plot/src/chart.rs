@@ -17,19 +17,55 @@ pub enum Style {
     Bars(usize, usize),
 }
 
+/// The shape of a point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Marker {
+    /// ●
+    #[default]
+    Circle,
+    /// ■
+    Square,
+    /// ▲
+    Triangle,
+    /// ◆
+    Diamond,
+    /// ▼
+    Down,
+}
+
+impl Marker {
+    /// The shape of point set `index`: shapes change faster than colours repeat.
+    pub fn of(index: usize) -> Self {
+        [Self::Circle, Self::Square, Self::Triangle, Self::Diamond, Self::Down][index % 5]
+    }
+
+    /// Its corners around a point; none for a circle.
+    fn corners(self, (x, y): (f64, f64)) -> Vec<(f64, f64)> {
+        let at = |corners: &[(f64, f64)]| corners.iter().map(|(a, b)| (x + a, y + b)).collect();
+        match self {
+            Self::Circle => Vec::new(),
+            Self::Square => at(&[(-2.3, -2.3), (2.3, -2.3), (2.3, 2.3), (-2.3, 2.3)]),
+            Self::Triangle => at(&[(0.0, -3.1), (2.9, 2.2), (-2.9, 2.2)]),
+            Self::Diamond => at(&[(0.0, -3.3), (3.0, 0.0), (0.0, 3.3), (-3.0, 0.0)]),
+            Self::Down => at(&[(0.0, 3.1), (2.9, -2.2), (-2.9, -2.2)]),
+        }
+    }
+}
+
 /// Named values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     name: String,
     style: Style,
     color: Option<Color>,
+    marker: Marker,
     /// x, y and half the height of a bar.
     points: Vec<(f64, f64, f64)>,
 }
 
 impl Series {
     fn new(name: impl Into<String>, style: Style, points: Vec<(f64, f64, f64)>) -> Self {
-        Self { name: name.into(), style, color: None, points }
+        Self { name: name.into(), style, color: None, marker: Marker::Circle, points }
     }
 
     /// A line.
@@ -52,6 +88,13 @@ impl Series {
         self
     }
 
+    /// The same with points of a shape.
+    #[must_use]
+    pub fn marker(mut self, marker: Marker) -> Self {
+        self.marker = marker;
+        self
+    }
+
     /// The same in a colour.
     #[must_use]
     pub fn color(mut self, color: Color) -> Self {
@@ -71,6 +114,8 @@ pub enum Corner {
     BottomLeft,
     /// Beside the panel, on its right.
     Outside,
+    /// No legend: every name at the right end of its line or points, in its colour.
+    Direct,
 }
 
 /// A pair of axes with series.
@@ -208,7 +253,11 @@ impl Figure {
 }
 
 fn outer_width(panel: &Panel) -> f64 {
-    let legend = if panel.legend == Corner::Outside { legend_size(panel).0 + 10.0 } else { 0.0 };
+    let legend = match panel.legend {
+        Corner::Outside => legend_size(panel).0 + 10.0,
+        Corner::Direct => (legend_size(panel).0 - 16.0).max(0.0),
+        _ => 0.0,
+    };
     MARGIN.left + PANEL.0 + MARGIN.right + legend
 }
 
@@ -232,7 +281,62 @@ fn draw_panel(scene: &mut Scene, panel: &Panel, left: f64) {
     for (index, series) in panel.series.iter().enumerate() {
         draw_series(scene, panel, &frame, series, &stroke_of(series, index));
     }
-    draw_legend(scene, panel, left);
+    if panel.legend == Corner::Direct {
+        draw_names(scene, panel, &frame);
+    } else {
+        draw_legend(scene, panel, left);
+    }
+}
+
+/// The height of a name beside its line.
+const NAME: f64 = 9.5;
+
+/// Writes every name beside the right end of its series, moved apart where they would cover each other.
+fn draw_names(scene: &mut Scene, panel: &Panel, frame: &Frame<'_>) {
+    let (top, bottom) = (MARGIN.top, MARGIN.top + PANEL.1);
+    let mut names: Vec<(f64, usize)> = named(panel)
+        .map(|(index, series)| {
+            let shown = series.points.iter().filter(|p| panel.x.shows(p.0) && panel.y.shows(p.1));
+            let last = shown.max_by(|a, b| a.0.total_cmp(&b.0));
+            let y = last.map_or(bottom, |p| frame.at(p.0, p.1).1);
+            (y.clamp(top, bottom), index)
+        })
+        .collect();
+    names.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let wanted: Vec<f64> = names.iter().map(|name| name.0).collect();
+    for ((_, index), y) in names.iter().zip(spread(&wanted, top + NAME / 2.0, bottom)) {
+        let series = &panel.series[*index];
+        let color = stroke_of(series, *index).color;
+        let x = frame.left + PANEL.0 + 6.0;
+        scene.text((x, y + 3.0), SMALL, Anchor::Start, true, color, &series.name);
+    }
+}
+
+/// Places near the wanted ones, in their order and at least a name apart: runs that touch are merged and centred.
+fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+    // Each run: its first place and how many names it holds.
+    let mut runs: Vec<(f64, usize)> = Vec::new();
+    let fit = |first: f64, count: usize| {
+        let length = NAME * (count - 1) as f64;
+        first.min(bottom - length).max(top)
+    };
+    for &place in wanted {
+        runs.push((fit(place, 1), 1));
+        while let [.., (a, m), (b, n)] = runs[..] {
+            if a + NAME * m as f64 <= b {
+                break;
+            }
+            // The mean of what the names of both would like.
+            let ends = NAME * m as f64;
+            let first = (a * m as f64 + (b - ends) * n as f64) / (m + n) as f64;
+            runs.truncate(runs.len() - 2);
+            runs.push((fit(first, m + n), m + n));
+        }
+    }
+    let places = runs
+        .iter()
+        .flat_map(|&(first, count)| (0..count).map(move |i| NAME.mul_add(i as f64, first)));
+    places.collect()
 }
 
 /// Colour and dashes of a series: no two in a panel have both in common, up to four times eight.
@@ -240,6 +344,8 @@ fn stroke_of(series: &Series, index: usize) -> Stroke {
     let color = series.color.unwrap_or_else(|| Color::of(index));
     let dash = match series.style {
         Style::Dashed => &[4.0, 3.5],
+        // Whoever chose the colour tells lines apart by it.
+        _ if series.color.is_some() => DASHES[0],
         _ => DASHES[index / MOST_SERIES % DASHES.len()],
     };
     Stroke { color, width: 1.5, dash: dash.to_vec() }
@@ -304,7 +410,11 @@ fn draw_series(
                 scene.line(part, stroke.clone());
             }
         }
-        Style::Points => shown.iter().for_each(|&p| draw_point(scene, panel, frame, p, color)),
+        Style::Points => {
+            for &point in &shown {
+                draw_point(scene, panel, frame, point, (series.marker, color));
+            }
+        }
         Style::Bars(index, count) => {
             let width = 0.8 / count as f64;
             for (x, y, _) in shown {
@@ -322,7 +432,7 @@ fn draw_point(
     panel: &Panel,
     frame: &Frame<'_>,
     (x, y, spread): (f64, f64, f64),
-    color: Color,
+    (marker, color): (Marker, Color),
 ) {
     let center = frame.at(x, y);
     let bottom = MARGIN.top + PANEL.1;
@@ -340,8 +450,19 @@ fn draw_point(
             scene.line(cap, solid(color, 0.9));
         }
     }
-    let stroke = Some(solid(Color::new(255, 255, 255), 0.6));
-    scene.items.push(Item::Circle { center, radius: 2.5, fill: color, stroke });
+    draw_marker(scene, center, marker, color);
+}
+
+fn draw_marker(scene: &mut Scene, center: (f64, f64), marker: Marker, color: Color) {
+    let white = solid(Color::new(255, 255, 255), 0.6);
+    let mut corners = marker.corners(center);
+    if corners.is_empty() {
+        scene.items.push(Item::Circle { center, radius: 2.5, fill: color, stroke: Some(white) });
+        return;
+    }
+    scene.items.push(Item::Fill { points: corners.clone(), color });
+    corners.push(corners[0]);
+    scene.line(corners, white);
 }
 
 /// Cuts a line at the upper and lower border.
@@ -401,7 +522,7 @@ fn draw_legend(scene: &mut Scene, panel: &Panel, left: f64) {
         Corner::TopLeft => (left + 6.0, top + 4.0),
         Corner::TopRight => (right - width - 4.0, top + 4.0),
         Corner::BottomLeft => (left + 6.0, bottom - height - 4.0),
-        Corner::Outside => (right + 8.0, top),
+        Corner::Outside | Corner::Direct => (right + 8.0, top),
     };
     if panel.legend != Corner::Outside {
         let points = vec![(x, y), (x + width, y), (x + width, y + height), (x, y + height)];
@@ -414,12 +535,7 @@ fn draw_legend(scene: &mut Scene, panel: &Panel, left: f64) {
         let (a, b) = ((x + 4.0, line), (x + 20.0, line));
         match series.style {
             Style::Line | Style::Dashed => scene.line(vec![a, b], stroke),
-            Style::Points => scene.items.push(Item::Circle {
-                center: (x + 12.0, line),
-                radius: 2.5,
-                fill: color,
-                stroke: None,
-            }),
+            Style::Points => draw_marker(scene, (x + 12.0, line), series.marker, color),
             Style::Bars(..) => {
                 let (p, q) = ((x + 7.0, line - 3.5), (x + 17.0, line + 3.5));
                 let points = vec![p, (q.0, p.1), q, (p.0, q.1)];
@@ -433,6 +549,17 @@ fn draw_legend(scene: &mut Scene, panel: &Panel, left: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_keep_their_order_and_their_distance() {
+        let found = spread(&[50.0, 51.0, 52.0, 120.0, 226.0, 226.0], 30.0, 226.0);
+        assert_eq!(found.len(), 6);
+        assert!(found.windows(2).all(|w| w[1] - w[0] >= NAME - 1e-9), "{found:?}");
+        assert!((found[1] - 51.0).abs() < 1e-9, "a run is centred: {found:?}");
+        assert!((found[3] - 120.0).abs() < 1e-9 && found[5] <= 226.0 + 1e-9, "{found:?}");
+        let crowded = spread(&[30.0; 12], 30.0, 226.0);
+        assert!(crowded[0] >= 30.0 && crowded[11] <= 226.0, "{crowded:?}");
+    }
 
     #[test]
     fn lines_are_cut_at_the_border() {

@@ -1,8 +1,8 @@
-//! Charts as SVG and PNG, drawn from one scene. Knows nothing of what it draws.
+//! Charts as SVG, PDF and PNG, drawn from one scene. Knows nothing of what it draws.
 //!
 //! A [`Figure`] holds panels, a [`Panel`] axes and series; [`Figure::draw`] turns them into a
-//! [`Scene`] of lines, shapes and text, which is written as SVG ([`Scene::to_svg`]) or rendered
-//! ([`Scene::to_png`]). Text is drawn as outlines of a bundled font (`DejaVu` Sans), so both look
+//! [`Scene`] of lines, shapes and text, which is written as SVG ([`Scene::to_svg`]) or PDF ([`Scene::to_pdf`]), or rendered
+//! ([`Scene::to_png`]). Text is drawn as outlines of a bundled font (`DejaVu` Sans), so all look
 //! the same everywhere and need no fonts installed.
 //!
 //! ```
@@ -16,11 +16,12 @@
 mod axis;
 mod chart;
 mod font;
+mod pdf;
 mod png;
 mod scene;
 mod svg;
 
 pub use axis::{Axis, Scale};
-pub use chart::{Corner, Figure, Panel, Series, Style};
+pub use chart::{Corner, Figure, Marker, Panel, Series, Style};
 pub use png::RenderError;
 pub use scene::{Color, Scene};

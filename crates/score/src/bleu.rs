@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::corpus::ReferenceCount;
-use crate::metric::{Judge, Metric, Sample};
+use crate::metric::{Metric, Sample, SegmentScorer};
 use crate::ngram::{Lexicon, NgramTrie, ngrams};
 use crate::real::Real;
 use crate::score::Score;
@@ -220,8 +220,8 @@ impl Metric for Bleu {
         2 + 2 * self.max_order
     }
 
-    fn judge(&self) -> Box<dyn Judge + '_> {
-        Box::new(BleuJudge {
+    fn scorer(&self) -> Box<dyn SegmentScorer + '_> {
+        Box::new(BleuScorer {
             bleu: self,
             lexicon: Lexicon::default(),
             trie: NgramTrie::new(self.max_order),
@@ -253,7 +253,7 @@ impl Metric for Bleu {
     }
 }
 
-struct BleuJudge<'m> {
+struct BleuScorer<'m> {
     bleu: &'m Bleu,
     lexicon: Lexicon,
     trie: NgramTrie,
@@ -262,7 +262,7 @@ struct BleuJudge<'m> {
     lengths: Vec<usize>,
 }
 
-impl Judge for BleuJudge<'_> {
+impl SegmentScorer for BleuScorer<'_> {
     fn read(&mut self, references: &[&str]) {
         self.lexicon.clear();
         self.trie.clear();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::corpus::ReferenceCount;
-use crate::metric::{Judge, Metric, Sample};
+use crate::metric::{Metric, Sample, SegmentScorer};
 use crate::ngram::{Lexicon, NgramTrie, ngrams};
 use crate::real::Real;
 use crate::score::Score;
@@ -119,8 +119,8 @@ impl Metric for Chrf {
         3 * self.orders()
     }
 
-    fn judge(&self) -> Box<dyn Judge + '_> {
-        Box::new(ChrfJudge {
+    fn scorer(&self) -> Box<dyn SegmentScorer + '_> {
+        Box::new(ChrfScorer {
             chrf: self,
             references: Vec::new(),
             used: 0,
@@ -163,7 +163,7 @@ struct Reference {
     word_count: usize,
 }
 
-struct ChrfJudge<'m> {
+struct ChrfScorer<'m> {
     chrf: &'m Chrf,
     /// Kept from segment to segment; the first `used` are this segment's.
     references: Vec<Reference>,
@@ -176,7 +176,7 @@ struct ChrfJudge<'m> {
     matches: Vec<f64>,
 }
 
-impl ChrfJudge<'_> {
+impl ChrfScorer<'_> {
     fn read_one(&mut self, text: &str) {
         let chrf = self.chrf;
         if self.used == self.references.len() {
@@ -226,7 +226,7 @@ impl ChrfJudge<'_> {
     }
 }
 
-impl Judge for ChrfJudge<'_> {
+impl SegmentScorer for ChrfScorer<'_> {
     fn read(&mut self, references: &[&str]) {
         self.lexicon.clear();
         self.used = 0;

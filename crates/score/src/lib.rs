@@ -26,6 +26,7 @@ mod chrf;
 mod corpus;
 mod metric;
 mod ngram;
+pub mod phrases;
 mod plain;
 mod real;
 pub mod report;
@@ -43,7 +44,9 @@ pub use bleu::{Bleu, BleuParts, Smoothing};
 pub use case::Case;
 pub use chrf::Chrf;
 pub use corpus::{CorpusError, ReferenceCount, References};
-pub use metric::{Judge, Metric, Sample, Statistics, corpus_score, measure, sentence_score};
+pub use metric::{
+    Metric, Sample, SegmentScorer, Statistics, corpus_score, measure, sentence_score,
+};
 pub use plain::{ExactMatch, LengthRatio, Repetition};
 pub use score::{Confidence, Score};
 pub use script::{Misfit, Script};

@@ -18,7 +18,7 @@ pub trait Metric: Send + Sync {
     fn width(&self) -> usize;
 
     /// A worker that measures segments, one after another, and reuses its memory.
-    fn judge(&self) -> Box<dyn Judge + '_>;
+    fn scorer(&self) -> Box<dyn SegmentScorer + '_>;
 
     /// The score of summed statistics.
     fn score(&self, totals: &[f64]) -> Score;
@@ -34,7 +34,7 @@ pub trait Metric: Send + Sync {
 }
 
 /// Measures segments for a [`Metric`].
-pub trait Judge {
+pub trait SegmentScorer {
     /// Takes up the references of the next segment.
     fn read(&mut self, references: &[&str]);
 
@@ -112,11 +112,11 @@ pub fn measure<'a, S: AsRef<[&'a str]> + Sync>(
     let mut rows = vec![0.0; expected * systems.len() * width];
     if !systems.is_empty() {
         rows.par_chunks_mut(width * systems.len()).enumerate().with_min_len(32).for_each_init(
-            || metric.judge(),
-            |judge, (segment, rows)| {
-                judge.read(references.segment(segment));
+            || metric.scorer(),
+            |scorer, (segment, rows)| {
+                scorer.read(references.segment(segment));
                 for (system, row) in systems.iter().zip(rows.chunks_exact_mut(width)) {
-                    judge.compare(system.as_ref()[segment], row);
+                    scorer.compare(system.as_ref()[segment], row);
                 }
             },
         );
@@ -134,9 +134,9 @@ pub fn measure<'a, S: AsRef<[&'a str]> + Sync>(
 /// 4-grams.
 pub fn sentence_score(metric: &dyn Metric, hypothesis: &str, references: &[&str]) -> Score {
     let mut statistics = vec![0.0; metric.width()];
-    let mut judge = metric.judge();
-    judge.read(references);
-    judge.compare(hypothesis, &mut statistics);
+    let mut scorer = metric.scorer();
+    scorer.read(references);
+    scorer.compare(hypothesis, &mut statistics);
     metric.score(&statistics)
 }
 

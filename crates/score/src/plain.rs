@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::bleu::nearest_length;
 use crate::case::Case;
 use crate::corpus::ReferenceCount;
-use crate::metric::{Judge, Metric, Sample};
+use crate::metric::{Metric, Sample, SegmentScorer};
 use crate::ngram::Lexicon;
 use crate::score::Score;
 use crate::signature::Signature;
@@ -48,8 +48,8 @@ impl Metric for LengthRatio {
         2
     }
 
-    fn judge(&self) -> Box<dyn Judge + '_> {
-        Box::new(LengthJudge { tokenizer: self.tokenizer, lengths: Vec::new() })
+    fn scorer(&self) -> Box<dyn SegmentScorer + '_> {
+        Box::new(LengthScorer { tokenizer: self.tokenizer, lengths: Vec::new() })
     }
 
     fn score(&self, totals: &[f64]) -> Score {
@@ -74,12 +74,12 @@ impl Metric for LengthRatio {
     }
 }
 
-struct LengthJudge {
+struct LengthScorer {
     tokenizer: Tokenizer,
     lengths: Vec<usize>,
 }
 
-impl LengthJudge {
+impl LengthScorer {
     fn length(&self, text: &str) -> usize {
         let mut length = 0;
         self.tokenizer.visit(text, |_| length += 1);
@@ -87,7 +87,7 @@ impl LengthJudge {
     }
 }
 
-impl Judge for LengthJudge {
+impl SegmentScorer for LengthScorer {
     fn read(&mut self, references: &[&str]) {
         let lengths = references.iter().map(|reference| self.length(reference)).collect();
         self.lengths = lengths;
@@ -127,8 +127,8 @@ impl Metric for ExactMatch {
         2
     }
 
-    fn judge(&self) -> Box<dyn Judge + '_> {
-        Box::new(ExactJudge { case: self.case, references: Vec::new() })
+    fn scorer(&self) -> Box<dyn SegmentScorer + '_> {
+        Box::new(ExactScorer { case: self.case, references: Vec::new() })
     }
 
     fn score(&self, totals: &[f64]) -> Score {
@@ -150,12 +150,12 @@ impl Metric for ExactMatch {
     }
 }
 
-struct ExactJudge {
+struct ExactScorer {
     case: Case,
     references: Vec<String>,
 }
 
-impl Judge for ExactJudge {
+impl SegmentScorer for ExactScorer {
     fn read(&mut self, references: &[&str]) {
         self.references.clear();
         self.references.extend(references.iter().map(|r| self.case.apply(r).into_owned()));
@@ -195,8 +195,8 @@ impl Metric for Repetition {
         2
     }
 
-    fn judge(&self) -> Box<dyn Judge + '_> {
-        Box::new(RepetitionJudge { tokenizer: self.tokenizer, lexicon: Lexicon::default() })
+    fn scorer(&self) -> Box<dyn SegmentScorer + '_> {
+        Box::new(RepetitionScorer { tokenizer: self.tokenizer, lexicon: Lexicon::default() })
     }
 
     fn score(&self, totals: &[f64]) -> Score {
@@ -218,12 +218,12 @@ impl Metric for Repetition {
     }
 }
 
-struct RepetitionJudge {
+struct RepetitionScorer {
     tokenizer: Tokenizer,
     lexicon: Lexicon,
 }
 
-impl Judge for RepetitionJudge {
+impl SegmentScorer for RepetitionScorer {
     fn read(&mut self, _references: &[&str]) {}
 
     fn compare(&mut self, hypothesis: &str, statistics: &mut [f64]) {

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::corpus::ReferenceCount;
-use crate::metric::{Judge, Metric, Sample};
+use crate::metric::{Metric, Sample, SegmentScorer};
 use crate::ngram::Lexicon;
 use crate::score::Score;
 use crate::signature::Signature;
@@ -85,8 +85,8 @@ impl Metric for Stutter {
         5
     }
 
-    fn judge(&self) -> Box<dyn Judge + '_> {
-        Box::new(StutterJudge {
+    fn scorer(&self) -> Box<dyn SegmentScorer + '_> {
+        Box::new(StutterScorer {
             stutter: self,
             lexicon: Lexicon::default(),
             granted: FxHashMap::default(),
@@ -126,7 +126,7 @@ impl Metric for Stutter {
     }
 }
 
-struct StutterJudge<'m> {
+struct StutterScorer<'m> {
     stutter: &'m Stutter,
     lexicon: Lexicon,
     /// Word to the most repetitions of it in any reference.
@@ -135,7 +135,7 @@ struct StutterJudge<'m> {
     repeated: FxHashMap<u32, u32>,
 }
 
-impl StutterJudge<'_> {
+impl StutterScorer<'_> {
     /// Counts the repetitions of each word into `repeated`; returns the number of words.
     fn count(&mut self, text: &str) -> usize {
         self.repeated.clear();
@@ -154,7 +154,7 @@ impl StutterJudge<'_> {
     }
 }
 
-impl Judge for StutterJudge<'_> {
+impl SegmentScorer for StutterScorer<'_> {
     fn read(&mut self, references: &[&str]) {
         self.lexicon.clear();
         self.granted.clear();

@@ -136,15 +136,15 @@ fn segments() {
         Some(path) => read(&path.into()),
         None => golden("segments.json"),
     };
-    let mut judges: Vec<_> = golden.metrics.iter().map(|m| m.metric().judge()).collect();
+    let mut scorers: Vec<_> = golden.metrics.iter().map(|m| m.metric().scorer()).collect();
     let mut different = 0;
     for (index, (hypothesis, references, (hash, scores))) in golden.rows.iter().enumerate() {
         let references: Vec<&str> = references.iter().map(String::as_str).collect();
         let mut rows = Vec::new();
         for (at, settings) in golden.metrics.iter().enumerate() {
             let mut row = vec![0.0; settings.metric().width()];
-            judges[at].read(&references);
-            judges[at].compare(hypothesis, &mut row);
+            scorers[at].read(&references);
+            scorers[at].compare(hypothesis, &mut row);
             if at % STORED == 0 {
                 let (value, expected) = (settings.metric().value(&row), scores[at / STORED]);
                 let is_near = (value - expected).abs() < 1e-8;

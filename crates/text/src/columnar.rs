@@ -16,6 +16,7 @@ mod writer;
 use std::fs::File;
 use std::io::Seek;
 
+use padir_base::caught;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
@@ -24,7 +25,6 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use self::pages::Pages;
 pub use self::select::{Languages, LanguagesError};
 pub(crate) use self::writer::ParquetWriter;
-use crate::caught;
 use crate::corpus::{Bad, PairReader};
 use crate::defect::{Defect, check};
 use crate::origin::Origin;

@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::aligned::Aligned;
 use crate::columnar::{Languages, ParquetPairs};
-use crate::defect::{Defect, OnBad, Tally};
+use crate::defect::{Defect, DefectCounts, OnBad};
 use crate::lines::LINE_LIMIT;
 use crate::origin::Origin;
 use crate::pair::{CorpusError, Pair};
@@ -69,7 +69,7 @@ impl Corpus {
                 Box::new(ParquetPairs::open(file, languages.as_ref(), limit)?)
             }
         };
-        Ok(Pairs { reader, on_bad: reading.on_bad, skipped: Tally::default(), over: false })
+        Ok(Pairs { reader, on_bad: reading.on_bad, skipped: DefectCounts::default(), over: false })
     }
 
     /// The same corpus, readable more than once: stdin is copied to a temporary file.
@@ -122,7 +122,7 @@ pub(crate) struct Bad {
 pub struct Pairs {
     reader: Box<dyn PairReader>,
     on_bad: OnBad,
-    skipped: Tally,
+    skipped: DefectCounts,
     over: bool,
 }
 
@@ -153,7 +153,7 @@ impl Pairs {
     }
 
     /// The pairs left out so far.
-    pub fn skipped(&self) -> Tally {
+    pub fn skipped(&self) -> DefectCounts {
         self.skipped
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A corpus is either taken as it is or refused: by default the first defect ends the reading
 //! with an error that names file and line. With [`OnBad::Skip`] the pair is left out, both sides
-//! together, and a [`Tally`] counts why.
+//! together, and a [`DefectCounts`] counts why.
 
 use std::fmt;
 
@@ -68,7 +68,7 @@ pub enum OnBad {
 /// How many pairs were left out, by reason. A pair counts once, for the first defect found,
 /// source before target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct DefectCounts {
     /// Not UTF-8.
     pub invalid_utf8: u64,
     /// With U+0000.
@@ -83,7 +83,8 @@ pub struct Tally {
     pub line_break: u64,
 }
 
-impl Tally {
+impl DefectCounts {
+    #[cfg(feature = "corpora")]
     pub(crate) fn add(&mut self, defect: Defect) {
         *match defect {
             Defect::InvalidUtf8 { .. } => &mut self.invalid_utf8,

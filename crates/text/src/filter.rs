@@ -108,7 +108,7 @@ impl Forbidden {
     }
 }
 
-/// Judges pairs one after the other.
+/// Checks pairs one after the other.
 #[derive(Debug)]
 pub struct Filter {
     rules: Rules,
@@ -124,8 +124,8 @@ impl Filter {
     }
 
     /// Why to drop a pair; `None` to keep it.
-    pub fn judge(&mut self, pair: &Pair) -> Option<Reason> {
-        self.rules.judge(pair).or_else(|| {
+    pub fn check(&mut self, pair: &Pair) -> Option<Reason> {
+        self.rules.check(pair).or_else(|| {
             if self.forbidden.shares(pair) {
                 Some(Reason::Overlap)
             } else if self.is_repeated(pair) {
@@ -158,7 +158,7 @@ impl Filter {
 }
 
 impl Rules {
-    fn judge(&self, pair: &Pair) -> Option<Reason> {
+    fn check(&self, pair: &Pair) -> Option<Reason> {
         let sides = [pair.source.as_str(), pair.target.as_str()];
         if self.needs_words() {
             let words = sides.map(|text| text.split_whitespace().count());
@@ -208,9 +208,9 @@ fn judge_lengths(
 mod tests {
     use super::*;
 
-    fn judge(rules: Rules, pairs: &[(&str, &str)]) -> Vec<Option<Reason>> {
+    fn check(rules: Rules, pairs: &[(&str, &str)]) -> Vec<Option<Reason>> {
         let mut filter = Filter::new(rules, Forbidden::default());
-        pairs.iter().map(|(source, target)| filter.judge(&Pair::new(*source, *target))).collect()
+        pairs.iter().map(|(source, target)| filter.check(&Pair::new(*source, *target))).collect()
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
             ("not identical", Rules { drop_identical: true, ..none() }, ("a", "A"), None),
         ];
         for (name, rules, pair, expected) in cases {
-            assert_eq!(judge(rules, &[pair]), [expected], "{name}");
+            assert_eq!(check(rules, &[pair]), [expected], "{name}");
         }
     }
 
@@ -253,7 +253,7 @@ mod tests {
         ];
         for (unique, expected) in cases {
             let rules = Rules { unique: Some(unique), ..Rules::default() };
-            let kept: Vec<bool> = judge(rules, &pairs).iter().map(Option::is_none).collect();
+            let kept: Vec<bool> = check(rules, &pairs).iter().map(Option::is_none).collect();
             assert_eq!(kept, expected, "{unique:?}");
         }
     }
@@ -265,7 +265,7 @@ mod tests {
         let mut filter = Filter::new(Rules::default(), forbidden);
         let cases = [("a", "q", true), ("q", "x", true), ("x", "a", false), ("b", "y", false)];
         for (source, target, dropped) in cases {
-            let reason = filter.judge(&Pair::new(source, target));
+            let reason = filter.check(&Pair::new(source, target));
             assert_eq!(reason == Some(Reason::Overlap), dropped, "{source} {target}");
         }
     }

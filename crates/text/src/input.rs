@@ -176,8 +176,9 @@ pub fn display_name(path: &Path) -> String {
 /// When the first bytes cannot be read, or show a format that padir does not know.
 pub fn decode(
     file: String,
-    mut raw: impl Read + Send + 'static,
+    raw: impl Read + Send + 'static,
 ) -> Result<Box<dyn BufRead + Send>, InputError> {
+    let mut raw = Ending { inner: raw, ended: false };
     let head = match read_head(&mut raw) {
         Ok(head) => head,
         Err(source) => return Err(InputError::Read { file, source }),
@@ -242,6 +243,23 @@ pub(crate) fn sniff(head: &[u8]) -> Result<Compression, &'static str> {
         [b'P', b'K', 3, 4, ..] => return Err("zip"),
         _ => Compression::None,
     })
+}
+
+/// A reader that stays at its end. A terminal does not: what is read after Ctrl-D waits for the next line.
+struct Ending<R> {
+    inner: R,
+    ended: bool,
+}
+
+impl<R: Read> Read for Ending<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ended {
+            return Ok(0);
+        }
+        let count = self.inner.read(buffer)?;
+        self.ended = count == 0 && !buffer.is_empty();
+        Ok(count)
+    }
 }
 
 /// A reader whose errors name its file.

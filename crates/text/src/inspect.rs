@@ -23,7 +23,7 @@ pub use self::longest::LongLine;
 use self::longest::Longest;
 pub use self::overlap::{Overlap, overlaps};
 use crate::corpus::Pairs;
-use crate::defect::Tally;
+use crate::defect::DefectCounts;
 use crate::hash::Fingerprint;
 use crate::pair::{CorpusError, Pair};
 
@@ -88,7 +88,7 @@ pub struct Inspection {
     /// What it looks like.
     pub report: CorpusReport,
     /// What was left out, by reason.
-    pub skipped: Tally,
+    pub skipped: DefectCounts,
     fingerprints: Fingerprints,
 }
 
@@ -196,7 +196,7 @@ impl Measure {
         self.fingerprints.merge(other.fingerprints);
     }
 
-    fn finish(self, corpus: String, skipped: Tally) -> Inspection {
+    fn finish(self, corpus: String, skipped: DefectCounts) -> Inspection {
         let mut fingerprints = self.fingerprints;
         fingerprints.sort();
         let report = CorpusReport {

@@ -173,7 +173,7 @@ pub struct Split {
 
 /// Where a pair goes in the second pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Placement {
     /// Into the training set.
     Train,
     /// It is in the development or test set.
@@ -184,15 +184,15 @@ pub enum Fate {
 
 impl Split {
     /// Where the next pair of the corpus goes. Pairs come in the same order as before.
-    pub fn place(&mut self, pair: &Pair) -> Fate {
+    pub fn place(&mut self, pair: &Pair) -> Placement {
         let index = self.next;
         self.next += 1;
         if self.held_out.contains(&index) {
-            Fate::HeldOut
+            Placement::HeldOut
         } else if self.disjoint && self.forbidden.shares(pair) {
-            Fate::Dropped
+            Placement::Dropped
         } else {
-            Fate::Train
+            Placement::Train
         }
     }
 }
@@ -219,7 +219,7 @@ mod tests {
         }
         let mut split = chooser.finish()?;
         let mut train = pairs.to_vec();
-        train.retain(|pair| split.place(pair) == Fate::Train);
+        train.retain(|pair| split.place(pair) == Placement::Train);
         Ok([train, split.dev, split.test])
     }
 

@@ -4,7 +4,7 @@
 use std::panic;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use padir_text::caught;
+use padir_base::caught;
 use padir_text::corpus::{Corpus, Reading};
 use padir_text::origin::Origin;
 

@@ -16,7 +16,7 @@ mod shift;
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::ReferenceCount;
-use crate::metric::{Judge, Metric, Sample};
+use crate::metric::{Metric, Sample, SegmentScorer};
 use crate::ngram::Lexicon;
 use crate::real::Real;
 use crate::score::Score;
@@ -62,8 +62,8 @@ impl Metric for Ter {
         2
     }
 
-    fn judge(&self) -> Box<dyn Judge + '_> {
-        Box::new(TerJudge {
+    fn scorer(&self) -> Box<dyn SegmentScorer + '_> {
+        Box::new(TerScorer {
             ter: self,
             lexicon: Lexicon::default(),
             references: Vec::new(),
@@ -95,7 +95,7 @@ impl Metric for Ter {
     }
 }
 
-struct TerJudge<'m> {
+struct TerScorer<'m> {
     ter: &'m Ter,
     lexicon: Lexicon,
     references: Vec<Vec<u32>>,
@@ -103,7 +103,7 @@ struct TerJudge<'m> {
     workspace: Workspace,
 }
 
-impl Judge for TerJudge<'_> {
+impl SegmentScorer for TerScorer<'_> {
     fn read(&mut self, references: &[&str]) {
         self.lexicon.clear();
         self.references.clear();

@@ -118,11 +118,11 @@ impl Pool {
     /// Counts batches, pairs, tokens and padding: what [`Pool::plan`] would give, without its
     /// randomness where that changes nothing.
     pub(super) fn survey(mut self, config: &BatchConfig, mut stream: Stream) -> EpochSummary {
-        let whim = Whim::draw(config.order, &mut stream);
+        let jitter = Jitter::draw(config.order, &mut stream);
         if config.order == Order::Shuffled {
             stream.shuffle(&mut self.kept);
         }
-        let batches = self.batch(config, whim);
+        let batches = self.batch(config, jitter);
         let mut summary = self.summary;
         for batch in batches {
             let pairs = &self.kept[batch.start as usize..batch.end as usize];
@@ -134,11 +134,11 @@ impl Pool {
 
     /// Makes the batches.
     pub(super) fn plan(mut self, config: &BatchConfig, mut stream: Stream) -> PoolPlan {
-        let whim = Whim::draw(config.order, &mut stream);
+        let jitter = Jitter::draw(config.order, &mut stream);
         if config.order != Order::Corpus {
             stream.shuffle(&mut self.kept);
         }
-        let mut batches = self.batch(config, whim);
+        let mut batches = self.batch(config, jitter);
         if config.order != Order::Corpus {
             stream.shuffle(&mut batches);
         }
@@ -146,12 +146,12 @@ impl Pool {
     }
 
     /// Sorts the kept pairs if they are to be bucketed, and cuts them.
-    fn batch(&mut self, config: &BatchConfig, whim: Whim) -> Vec<Range<u32>> {
+    fn batch(&mut self, config: &BatchConfig, jitter: Jitter) -> Vec<Range<u32>> {
         if config.order == Order::Bucketed {
-            self.sort_by_length(whim.turn);
+            self.sort_by_length(jitter.turn);
         }
         let lengths = |index: usize| self.lengths[self.kept[index] as usize];
-        let mut batches = cut(self.kept.len(), lengths, config, whim.phase);
+        let mut batches = cut(self.kept.len(), lengths, config, jitter.phase);
         complete(&mut batches, config.group());
         batches
     }
@@ -169,14 +169,14 @@ impl Pool {
 
 /// What an epoch draws for a pool besides its order.
 #[derive(Clone, Copy)]
-struct Whim {
+struct Jitter {
     /// How full the first batch becomes, in (0, 1].
     phase: f64,
     /// Whether differences of lengths run upwards at even lengths (0) or at odd ones (1).
     turn: u16,
 }
 
-impl Whim {
+impl Jitter {
     fn draw(order: Order, stream: &mut Stream) -> Self {
         match order {
             Order::Corpus => Self { phase: 1.0, turn: 0 },

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::corpus::{Corpus, Reading};
-use crate::defect::{OnBad, Tally};
+use crate::defect::{DefectCounts, OnBad};
 
 macro_rules! golden {
     ($name:literal) => {
@@ -82,7 +82,8 @@ fn nulls_and_line_breaks_are_defects() {
     let mut pairs = corpus.open(Reading { on_bad: OnBad::Skip, limit: 100 }).unwrap();
     let good: Vec<Pair> = pairs.by_ref().collect::<Result<_, _>>().unwrap();
     assert_eq!(good, [Pair::new("one", "eins"), Pair::new("end", "Ende"), Pair::new("", "")]);
-    let expected = Tally { nul: 1, too_long: 1, null: 3, line_break: 1, ..Tally::default() };
+    let expected =
+        DefectCounts { nul: 1, too_long: 1, null: 3, line_break: 1, ..DefectCounts::default() };
     assert_eq!(pairs.skipped(), expected);
 }
 

@@ -30,7 +30,7 @@ fn skipping() -> Reading {
     Reading { on_bad: OnBad::Skip, limit: 20 }
 }
 
-fn collect(corpus: &Corpus, reading: Reading) -> Result<(Vec<Pair>, Tally), CorpusError> {
+fn collect(corpus: &Corpus, reading: Reading) -> Result<(Vec<Pair>, DefectCounts), CorpusError> {
     let mut pairs = corpus.open(reading)?;
     let all = pairs.by_ref().collect::<Result<_, _>>()?;
     Ok((all, pairs.skipped()))
@@ -80,7 +80,10 @@ fn skipped_pairs_leave_both_sides_and_are_counted() {
     let target = b"eins\nzwei\n\0\n123456789012345678901\n\xff\nsechs";
     let (pairs, skipped) = collect(&aligned(directory.path(), source, target), skipping()).unwrap();
     assert_eq!(pairs, [Pair::new("one", "eins"), Pair::new("six", "sechs")]);
-    assert_eq!(skipped, Tally { invalid_utf8: 1, nul: 2, too_long: 1, ..Tally::default() });
+    assert_eq!(
+        skipped,
+        DefectCounts { invalid_utf8: 1, nul: 2, too_long: 1, ..DefectCounts::default() }
+    );
     assert_eq!(skipped.total(), 4);
 }
 
@@ -122,7 +125,7 @@ fn tsv_columns_are_chosen() {
     assert!(failure(&corpus, Reading::default()).contains("a.tsv, line 1: no column 4 among 3"));
     let (pairs, skipped) = collect(&corpus, skipping()).unwrap();
     assert_eq!(pairs, [Pair::new("8", "more")]);
-    assert_eq!(skipped, Tally { missing_column: 2, ..Tally::default() });
+    assert_eq!(skipped, DefectCounts { missing_column: 2, ..DefectCounts::default() });
 }
 
 #[test]

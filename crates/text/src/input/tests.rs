@@ -241,3 +241,27 @@ fn magic_numbers_are_what_is_recognised() {
         assert!(magic.len() <= MAGIC && !is_undecided(magic), "{magic:?}");
     }
 }
+
+/// A terminal: every part is what is read until somebody presses Enter or Ctrl-D, an empty one is an end.
+struct Keyboard(std::vec::IntoIter<&'static [u8]>);
+
+impl Read for Keyboard {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let part = self.0.next().expect("nobody reads on after the end");
+        buffer[..part.len()].copy_from_slice(part);
+        Ok(part.len())
+    }
+}
+
+#[test]
+fn the_first_end_of_a_terminal_is_the_end() {
+    for keys in [vec![&b"one\n"[..], b"two\n", b""], vec![b""], vec![b"no end", b""]] {
+        let expected = keys.concat();
+        let mut reader = decode("keyboard".to_owned(), Keyboard(keys.into_iter())).unwrap();
+        let mut found = Vec::new();
+        reader.read_to_end(&mut found).unwrap();
+        assert_eq!(found, expected);
+        assert!(reader.fill_buf().unwrap().is_empty());
+        assert!(reader.fill_buf().unwrap().is_empty());
+    }
+}

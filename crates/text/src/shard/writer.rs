@@ -57,14 +57,14 @@ pub struct ShardWriter {
     directory: StagedDirectory,
     lexicon: Lexicon,
     extent: Extent,
-    shard: Draft,
+    shard: StagedShard,
     previous: Sha256,
     volume: Volume,
 }
 
 /// The shard that is being filled.
 #[derive(Debug, Default)]
-struct Draft {
+struct StagedShard {
     pairs: u64,
     source_tokens: u64,
     target_tokens: u64,
@@ -111,7 +111,7 @@ impl ShardWriter {
             directory,
             lexicon,
             extent,
-            shard: Draft::default(),
+            shard: StagedShard::default(),
             previous: Sha256([0; 32]),
             volume: Volume::default(),
         })
@@ -207,7 +207,7 @@ impl ShardWriter {
     }
 }
 
-impl Draft {
+impl StagedShard {
     fn push(&mut self, source: &[TokenId], target: &[TokenId], width: Width) {
         for sentence in [source, target] {
             let length = sentence.len() as u16 + 1;
@@ -237,7 +237,7 @@ impl Draft {
         }
     }
 
-    /// Empties the draft and keeps its memory.
+    /// Empties the staged shard and keeps its memory.
     fn clear(&mut self) {
         let Self { mut lengths, mut tokens, .. } = std::mem::take(self);
         lengths.clear();

@@ -16,7 +16,7 @@ use super::pieces::Pieces;
 use super::words::Words;
 
 /// What becomes of a piece.
-enum Fate {
+enum Decision {
     Remove,
     Keep,
     Loss(f64),
@@ -32,29 +32,33 @@ pub(super) fn prune(
 ) {
     let counts = edges.count_best(pieces, words);
     let total: u64 = counts.iter().sum();
-    let fates: Vec<Fate> = (0..pieces.len())
+    let decisions: Vec<Decision> = (0..pieces.len())
         .into_par_iter()
         .map_init(Memory::default, |memory, id| {
             if pieces.is_alive(id) {
-                judge(id, pieces, &counts, total, memory)
+                decide(id, pieces, &counts, total, memory)
             } else {
-                Fate::Remove
+                Decision::Remove
             }
         })
         .collect();
     let target = least.max((pieces.alive() as f64 * shrink) as usize);
-    let kept = fates.iter().filter(|fate| matches!(fate, Fate::Keep)).count();
-    let mut losses: Vec<(f64, usize)> = fates
+    let kept = decisions.iter().filter(|decision| matches!(decision, Decision::Keep)).count();
+    let mut losses: Vec<(f64, usize)> = decisions
         .iter()
         .enumerate()
-        .filter_map(|(id, fate)| if let Fate::Loss(loss) = fate { Some((*loss, id)) } else { None })
+        .filter_map(
+            |(id, decision)| {
+                if let Decision::Loss(loss) = decision { Some((*loss, id)) } else { None }
+            },
+        )
         .collect();
     losses.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for &(_, id) in losses.iter().skip(target.saturating_sub(kept)) {
         pieces.remove(id);
     }
-    for (id, fate) in fates.iter().enumerate() {
-        if matches!(fate, Fate::Remove) {
+    for (id, decision) in decisions.iter().enumerate() {
+        if matches!(decision, Decision::Remove) {
             pieces.remove(id);
         }
     }
@@ -67,13 +71,19 @@ struct Memory {
     others: Vec<u32>,
 }
 
-fn judge(id: usize, pieces: &Pieces<'_>, counts: &[u64], total: u64, memory: &mut Memory) -> Fate {
+fn decide(
+    id: usize,
+    pieces: &Pieces<'_>,
+    counts: &[u64],
+    total: u64,
+    memory: &mut Memory,
+) -> Decision {
     let length = pieces.characters(id);
     if length == 1 {
-        return Fate::Keep;
+        return Decision::Keep;
     }
     if counts[id] == 0 {
-        return Fate::Remove;
+        return Decision::Remove;
     }
     let Memory { edges, best, others } = memory;
     edges.clear();
@@ -85,10 +95,10 @@ fn judge(id: usize, pieces: &Pieces<'_>, counts: &[u64], total: u64, memory: &mu
     });
     let score = walk_best(edges, length, pieces.scores(), best, |piece| others.push(piece));
     if others.is_empty() {
-        return Fate::Keep;
+        return Decision::Keep;
     }
     if score > pieces.scores()[id] {
-        return Fate::Remove;
+        return Decision::Remove;
     }
     let (count, total) = (counts[id] as f64, total as f64);
     let log_total = total.ln();
@@ -97,5 +107,5 @@ fn judge(id: usize, pieces: &Pieces<'_>, counts: &[u64], total: u64, memory: &mu
         .iter()
         .map(|&other| (counts[other as usize] as f64 + count).ln() - log_new_total)
         .sum();
-    Fate::Loss(count / total * (count.ln() - log_total - others))
+    Decision::Loss(count / total * (count.ln() - log_total - others))
 }

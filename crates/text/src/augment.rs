@@ -1,6 +1,6 @@
-//! New sentences in the manner of given ones: more sources for a teacher to translate.
+//! New sentences in the augmentation of given ones: more sources for a teacher to translate.
 //!
-//! Words are drawn from left to right. Each is one that followed, in the given sentences, the longest context
+//! Words are sampled one after the other. Each is one that followed, in the given sentences, the longest context
 //!
 //! ```text
 //! w₋ₘ … w₋₁,   m ≤ order − 1,
@@ -26,7 +26,7 @@ const BOUNDARY: u32 = 0;
 
 /// How closely what is given is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manner {
+pub struct Augmentation {
     /// Words that are looked at together, the drawn one included; at least 2.
     pub order: usize,
     /// Occurrences that a context of more than one word must have.
@@ -51,8 +51,8 @@ pub struct Reader {
 
 /// What has been read, ready to be drawn from.
 #[derive(Debug)]
-pub struct Imagination {
-    manner: Manner,
+pub struct NgramSource {
+    augmentation: Augmentation,
     names: Vec<String>,
     text: Vec<u32>,
     /// Places of `text`, sorted by what stands before them.
@@ -95,17 +95,17 @@ impl Reader {
     }
 
     /// Puts everything in order; none if nothing was read.
-    pub fn finish(self, manner: Manner) -> Option<Imagination> {
+    pub fn finish(self, augmentation: Augmentation) -> Option<NgramSource> {
         if self.is_empty() {
             return None;
         }
         let Self { names, text, .. } = self;
         let mut places: Vec<u32> = (1..text.len() as u32).collect();
-        let most = manner.order.saturating_sub(1);
+        let most = augmentation.order.saturating_sub(1);
         places.par_sort_unstable_by(|&a, &b| {
             by_context(&text[..a as usize], &text[..b as usize], most).then(a.cmp(&b))
         });
-        Some(Imagination { manner, names, text, places })
+        Some(NgramSource { augmentation, names, text, places })
     }
 }
 
@@ -120,16 +120,16 @@ fn by_context(a: &[u32], b: &[u32], most: usize) -> Ordering {
     Ordering::Equal
 }
 
-impl Imagination {
+impl NgramSource {
     /// The places that may follow what was said; never empty, because every word that was said stands somewhere.
     fn places_after(&self, said: &[u32]) -> &[u32] {
         let mut places = self.places.as_slice();
-        for depth in 1..self.manner.order.min(said.len() + 1) {
+        for depth in 1..self.augmentation.order.min(said.len() + 1) {
             let word = said[said.len() - depth];
             let before = |place: &u32| self.text[*place as usize - depth];
             let start = places.partition_point(|place| before(place) < word);
             let end = places.partition_point(|place| before(place) <= word);
-            if depth > 1 && end - start < self.manner.least.max(1) {
+            if depth > 1 && end - start < self.augmentation.least.max(1) {
                 break;
             }
             places = &places[start..end];
@@ -141,7 +141,7 @@ impl Imagination {
     }
 }
 
-impl Draw for Imagination {
+impl Draw for NgramSource {
     type Item = String;
 
     /// A sentence; none if it became too long.
@@ -154,7 +154,7 @@ impl Draw for Imagination {
             if word == BOUNDARY {
                 return Some(sentence);
             }
-            if said.len() > self.manner.longest {
+            if said.len() > self.augmentation.longest {
                 return None;
             }
             if !sentence.is_empty() {

@@ -17,18 +17,18 @@ const SENTENCES: [&str; 6] = [
     "a man in the snow",
 ];
 
-fn imagination(manner: Manner) -> Imagination {
+fn imagination(augmentation: Augmentation) -> NgramSource {
     let mut reader = Reader::default();
     for sentence in SENTENCES {
         reader.read(sentence).unwrap();
     }
-    reader.finish(manner).unwrap()
+    reader.finish(augmentation).unwrap()
 }
 
 /// What may follow, by going through all sentences.
-fn followers(said: &[&str], manner: Manner) -> BTreeMap<String, usize> {
+fn followers(said: &[&str], augmentation: Augmentation) -> BTreeMap<String, usize> {
     let mut best = BTreeMap::new();
-    for length in 1..manner.order.min(said.len() + 1) {
+    for length in 1..augmentation.order.min(said.len() + 1) {
         let context = &said[said.len() - length..];
         let mut found = BTreeMap::new();
         for sentence in SENTENCES {
@@ -39,7 +39,7 @@ fn followers(said: &[&str], manner: Manner) -> BTreeMap<String, usize> {
                 *found.entry(window[length].to_owned()).or_insert(0) += 1;
             }
         }
-        if length > 1 && found.values().sum::<usize>() < manner.least {
+        if length > 1 && found.values().sum::<usize>() < augmentation.least {
             break;
         }
         best = found;
@@ -53,8 +53,8 @@ fn followers(said: &[&str], manner: Manner) -> BTreeMap<String, usize> {
 #[test]
 fn contexts_are_found_as_by_counting() {
     for (order, least) in [(2, 1), (3, 1), (3, 3), (4, 2), (5, 2)] {
-        let manner = Manner { order, least, longest: 20 };
-        let imagination = imagination(manner);
+        let augmentation = Augmentation { order, least, longest: 20 };
+        let imagination = imagination(augmentation);
         let number = |name: &str| match name {
             "#" => BOUNDARY,
             _ => imagination.names.iter().position(|n| n == name).unwrap() as u32,
@@ -72,7 +72,11 @@ fn contexts_are_found_as_by_counting() {
                 };
                 *found.entry(word).or_insert(0) += 1;
             }
-            assert_eq!(found, followers(&words, manner), "{said}, order {order}, least {least}");
+            assert_eq!(
+                found,
+                followers(&words, augmentation),
+                "{said}, order {order}, least {least}"
+            );
         }
     }
 }
@@ -80,7 +84,7 @@ fn contexts_are_found_as_by_counting() {
 /// The law of a chain of order 2 in closed form: p(sentence) = ∏ n(ab)/n(a·).
 #[test]
 fn sentences_come_as_often_as_the_chain_says() {
-    let imagination = imagination(Manner { order: 2, least: 1, longest: 50 });
+    let imagination = imagination(Augmentation { order: 2, least: 1, longest: 50 });
     let draws = 40_000_u64;
     let mut counts: HashMap<String, u64> = HashMap::new();
     for index in 0..draws {
@@ -97,8 +101,8 @@ fn sentences_come_as_often_as_the_chain_says() {
 
 #[test]
 fn what_was_read_and_what_is_forbidden_is_not_new() {
-    let manner = Manner { order: 3, least: 1, longest: 12 };
-    let mut distinct = Distinct::new(imagination(manner), Seed(1));
+    let augmentation = Augmentation { order: 3, least: 1, longest: 12 };
+    let mut distinct = Distinct::new(imagination(augmentation), Seed(1));
     for sentence in SENTENCES {
         distinct.forbid(hash_text(sentence));
     }
@@ -121,5 +125,5 @@ fn what_was_read_and_what_is_forbidden_is_not_new() {
 fn nothing_comes_of_nothing() {
     let mut reader = Reader::default();
     reader.read("  \t ").unwrap();
-    assert!(reader.finish(Manner { order: 3, least: 1, longest: 9 }).is_none());
+    assert!(reader.finish(Augmentation { order: 3, least: 1, longest: 9 }).is_none());
 }
