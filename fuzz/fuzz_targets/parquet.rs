@@ -13,7 +13,7 @@ use padir_text::origin::Origin;
 fn report_unexpected_panics_only() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if !padir_text::caught::is_expected() {
+        if !padir_base::caught::is_expected() {
             report(info);
         }
     }));

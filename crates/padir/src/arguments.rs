@@ -7,13 +7,17 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::{Command, CommandFactory, FromArgMatches};
 
 use crate::Cli;
+#[cfg(feature = "toolkit")]
 use crate::commands::accept_habits;
 
 /// Reads a command line, the program's name included.
 pub(crate) fn parse<T: Into<OsString>>(
     words: impl IntoIterator<Item = T>,
 ) -> Result<Cli, clap::Error> {
-    let words = join_numbers(accept_habits(words.into_iter().map(Into::into).collect()));
+    let words = words.into_iter().map(Into::into).collect();
+    #[cfg(feature = "toolkit")]
+    let words = accept_habits(words);
+    let words = join_numbers(words);
     let mut command = with_negative_numbers(Cli::command());
     let matches = command.try_get_matches_from_mut(words).map_err(name_bounds)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
@@ -124,7 +128,7 @@ mod tests {
                 "'x' for '--max-ratio <RATIO>': it must be a number",
             ),
             ("padir translate --batch 0 x", "0 is not in 1..=65535"),
-            ("padir data imagine a --sentences 1 --order 99", "99 is not in 2..=16"),
+            ("padir data augment a --sentences 1 --order 99", "99 is not in 2..=16"),
         ];
         for (line, expected) in cases {
             assert!(refusal(line).contains(expected), "{line}: {}", refusal(line));

@@ -3,13 +3,15 @@
 //! Commands never print by themselves; they ask the console for a writer, a progress bar or a
 //! note, so that `--json`, `--quiet`, a closed pipe and a missing terminal are handled once.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+#[cfg(feature = "toolkit")]
+use padir_pipeline::progress::{Progress, Task};
 use serde::Serialize;
 
 use crate::hint::Hint;
@@ -63,10 +65,14 @@ impl Console {
         if self.threads > 0 { self.threads } else { rayon::current_num_threads() }
     }
 
-    /// The options that make another process of this program behave as this one does.
-    pub(crate) fn arguments(&self) -> Vec<String> {
+    /// The options that make other processes of this program behave as this one does, if up to `jobs` of them run at a time: they share
+    /// the threads.
+    pub(crate) fn arguments_for(&self, jobs: usize) -> Vec<String> {
         let quiet = self.quiet.then(|| "--quiet".to_owned());
-        let threads = (self.threads > 0).then(|| format!("--threads={}", self.threads));
+        let threads = match (self.threads, jobs) {
+            (0, 1) => None,
+            _ => Some(format!("--threads={}", (self.threads() / jobs).max(1))),
+        };
         quiet.into_iter().chain(threads).collect()
     }
 
@@ -123,22 +129,33 @@ impl Console {
         ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
     }
 
+    /// Whether progress bars are seen.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
     /// A progress bar on a terminal, nothing elsewhere. `length` 0 means unknown.
     pub(crate) fn progress(&self, what: &'static str, length: u64) -> ProgressBar {
-        if self.quiet || !io::stderr().is_terminal() {
+        if !self.shows_progress() {
             return Self::no_progress();
         }
         let (bar, template) = if length == 0 {
-            (ProgressBar::new_spinner(), "{msg} {human_pos} ({per_sec}, {elapsed})")
+            (ProgressBar::new_spinner(), "{msg} {human_pos} ({speed}, {elapsed})")
         } else {
             (
                 ProgressBar::new(length),
-                "{msg} {wide_bar} {human_pos}/{human_len} ({per_sec}, {eta})",
+                "{msg} {wide_bar} {human_pos}/{human_len} ({speed}, {eta} to go)",
             )
         };
         let style =
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
+        bar.set_style(style.with_key(
+            "speed",
+            |state: &ProgressState, out: &mut dyn fmt::Write| {
+                // A bar that cannot be drawn is no reason to stop.
+                let _ = out.write_str(&speed(state.per_sec()));
+            },
+        ));
         bar.set_message(what);
         bar.enable_steady_tick(Duration::from_millis(200));
         bar
@@ -162,6 +179,49 @@ impl Console {
             let _ = writeln!(stderr, "hint: {hint}");
         }
         code
+    }
+}
+
+/// What libraries tell of their work.
+#[cfg(feature = "toolkit")]
+impl Progress for Console {
+    fn note(&self, remark: &str) {
+        Self::note(self, remark);
+    }
+
+    fn task(&self, what: &'static str, length: u64) -> Box<dyn Task> {
+        Box::new(Bar(self.progress(what, length)))
+    }
+}
+
+/// A progress bar that goes when its task ends.
+#[cfg(feature = "toolkit")]
+struct Bar(ProgressBar);
+
+#[cfg(feature = "toolkit")]
+impl Task for Bar {
+    fn advance(&self, items: u64) {
+        self.0.inc(items);
+    }
+
+    fn is_visible(&self) -> bool {
+        !self.0.is_hidden()
+    }
+}
+
+#[cfg(feature = "toolkit")]
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A speed in no more digits than mean something.
+fn speed(per_second: f64) -> String {
+    match per_second {
+        ..10.0 => format!("{per_second:.2}/s"),
+        ..100.0 => format!("{per_second:.1}/s"),
+        _ => format!("{per_second:.0}/s"),
     }
 }
 
@@ -197,6 +257,15 @@ fn is_closed_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
 mod tests {
     use super::*;
     use crate::hint::WithHint;
+
+    #[test]
+    fn speeds_have_sane_digits() {
+        for (per_second, expected) in
+            [(0.0, "0.00/s"), (1.23456, "1.23/s"), (56.789, "56.8/s"), (12_345.678, "12346/s")]
+        {
+            assert_eq!(speed(per_second), expected);
+        }
+    }
 
     #[test]
     fn facts_are_told_once() {

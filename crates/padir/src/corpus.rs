@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result, bail, ensure};
+use padir_pipeline::corpora::{self, all_empty};
 use padir_text::columnar::Languages;
 use padir_text::corpus::{Corpus, Pairs, Reading};
-use padir_text::defect::{OnBad, Tally};
+use padir_text::defect::OnBad;
 use padir_text::lines::LINE_LIMIT;
 use padir_text::origin::Origin;
 use padir_text::pair::{CorpusError, Pair};
@@ -269,38 +270,17 @@ pub(crate) fn for_each_pair(
     reading: Reading,
     mut visit: impl FnMut(&Pair) -> Result<()>,
 ) -> Result<(u64, u64)> {
-    let bar = console.progress("pairs", 0);
-    let (mut read, mut skipped) = (0, 0);
-    let mut empty = Vec::new();
-    let mut pair = Pair::default();
-    for corpus in corpora {
-        let before = read + skipped;
-        let mut pairs = open(corpus, reading)?;
-        while pairs.read(&mut pair).map_err(explain)? {
-            visit(&pair)?;
-            read += 1;
-            if read % 1000 == 0 {
-                bar.set_position(read);
-            }
-        }
-        note_skipped(console, corpus, pairs.skipped());
-        skipped += pairs.skipped().total();
-        if read + skipped == before {
-            empty.push(corpus);
-        }
-    }
-    bar.finish_and_clear();
-    // If all are empty, that is for the command to say.
-    for corpus in empty.into_iter().filter(|_| read + skipped > 0) {
-        console.note(format!("note: {corpus} is empty"));
-    }
-    Ok((read, skipped))
+    let visit = |pair: &Pair| visit(pair).map_err(Explained);
+    corpora::for_each_pair(console, corpora, reading, visit).map_err(|Explained(error)| error)
 }
 
-/// Refuses corpora without a pair, for commands that can do nothing with them.
-pub(crate) fn require_pairs(corpora: &[Corpus], pairs: u64) -> Result<()> {
-    ensure!(pairs > 0, all_empty(corpora));
-    Ok(())
+/// An error that says what can be done about it, if anything.
+struct Explained(anyhow::Error);
+
+impl From<CorpusError> for Explained {
+    fn from(error: CorpusError) -> Self {
+        Self(explain(error))
+    }
 }
 
 /// Says that there is no pair, for commands that work without one.
@@ -308,26 +288,6 @@ pub(crate) fn note_empty(console: &Console, corpora: &[Corpus], pairs: u64) {
     if pairs == 0 {
         console.note(format!("note: {}", all_empty(corpora)));
     }
-}
-
-fn all_empty(corpora: &[Corpus]) -> String {
-    let names: Vec<String> = corpora.iter().map(ToString::to_string).collect();
-    let verb = if names.len() == 1 { "is" } else { "are" };
-    format!("{} {verb} empty", names.join(", "))
-}
-
-/// Says what was left out of a corpus, if anything.
-pub(crate) fn note_skipped(console: &Console, corpus: &Corpus, skipped: Tally) {
-    if skipped.total() == 0 {
-        return;
-    }
-    let reasons = skipped.reasons();
-    let reasons: Vec<String> = reasons
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(reason, count)| format!("{count} {reason}"))
-        .collect();
-    console.note(format!("{corpus}: skipped {} ({})", skipped.total(), reasons.join(", ")));
 }
 
 /// Adds to an error what can be done about it.
@@ -352,7 +312,8 @@ pub(crate) fn explain(error: CorpusError) -> anyhow::Error {
     hinted(error, advice)
 }
 
-fn hinted(error: impl Into<anyhow::Error>, advice: &str) -> anyhow::Error {
+/// An error with advice.
+pub(crate) fn hinted(error: impl Into<anyhow::Error>, advice: &str) -> anyhow::Error {
     match Err::<Infallible, _>(error).hint(advice) {
         Ok(never) => match never {},
         Err(error) => error,

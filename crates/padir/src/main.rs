@@ -1,12 +1,21 @@
 //! The `padir` binary: parse, then one `match`.
 
+#![cfg_attr(
+    not(feature = "toolkit"),
+    allow(dead_code, reason = "helpers of the commands that this build leaves out")
+)]
+
+#[cfg(feature = "toolkit")]
+mod advice;
 mod arguments;
 mod commands;
 mod console;
+#[cfg(feature = "toolkit")]
 mod corpus;
 mod hint;
 mod interrupt;
 mod lines;
+#[cfg(feature = "toolkit")]
 mod memory;
 mod places;
 
@@ -29,6 +38,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    #[cfg(feature = "toolkit")]
     report_unexpected_panics_only();
     let cli = arguments::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let console = Console::new(&cli.console);
@@ -42,10 +52,11 @@ fn main() -> ExitCode {
 }
 
 /// A damaged file is an error with a name, and not a panic of the library that decodes it as well.
+#[cfg(feature = "toolkit")]
 fn report_unexpected_panics_only() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if !padir_text::caught::is_expected() {
+        if !padir_base::caught::is_expected() {
             report(info);
         }
     }));

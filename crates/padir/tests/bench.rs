@@ -68,6 +68,11 @@ fn every_system_is_measured_and_a_peer_beside_them() {
         let is_peer = row["system"].as_str().unwrap().starts_with("twin");
         assert!(!is_peer || (p50 - 250.0).abs() < 1e-9, "{row}");
     }
+    for row in report["steps"].as_array().unwrap() {
+        let [warm, cold] =
+            ["milliseconds", "cold_milliseconds"].map(|key| row[key].as_f64().unwrap());
+        assert!(warm > 0.0 && cold > 0.0, "{row}");
+    }
     let batches = report["throughput"].as_array().unwrap();
     assert!(batches.iter().all(|row| row["tokens_per_second"].as_f64().unwrap() > 0.0));
     for file in ["plot.svg", "plot.csv"] {
@@ -76,10 +81,42 @@ fn every_system_is_measured_and_a_peer_beside_them() {
 }
 
 #[test]
+fn latency_is_measured_against_length() {
+    let folder = TempDir::new().unwrap();
+    let plot = ["--length-plot", "latency.svg", "--by-length", "20,4", "--batches", "0", "--json"];
+    let output = padir(folder.path(), &plot);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let points = report["by_length"].as_array().unwrap();
+    for system in ["AR greedy", "AR beam 5", "PaDIR 2 × 1", "PaDIR 2 × 5"] {
+        for precision in ["f32", "int8"] {
+            let name = format!("{system} {precision}");
+            let own: Vec<f64> = points
+                .iter()
+                .filter(|point| point["system"] == name.as_str())
+                .map(|point| point["tokens"].as_f64().unwrap())
+                .collect();
+            assert_eq!(own, [4.0, 20.0], "{name}");
+        }
+    }
+    assert!(points.iter().all(|point| point["milliseconds"].as_f64().unwrap() > 0.0));
+    let numbers = fs::read_to_string(folder.path().join("latency.csv")).unwrap();
+    assert_eq!(numbers.lines().count(), 1 + points.len(), "{numbers}");
+    let drawn = fs::read_to_string(folder.path().join("latency.svg")).unwrap();
+    assert!(drawn.contains("AR greedy f32") && drawn.contains("PaDIR 2 × 1 int8"));
+    assert!(fs::read(folder.path().join("latency.png")).unwrap().starts_with(b"\x89PNG"));
+    let taken = padir(folder.path(), &["--length-plot", "latency.png"]);
+    let error = String::from_utf8_lossy(&taken.stderr);
+    assert!(error.contains("latency.svg, latency.png and 1 more exist"), "{error}");
+}
+
+#[test]
 fn what_cannot_work_is_told_at_once() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("mortal.sh"), MORTAL).unwrap();
-    let cases: [(&str, &[&str], &str); 5] = [
+    let cases: [(&str, &[&str], &str); 7] = [
+        ("no picture of lengths", &["--length-plot", "plot.pdf"], "neither .svg nor .png"),
+        ("a length that cannot be", &["--by-length", "10,129"], "129 is not in 2..=128"),
         ("a peer that is not there", &["--peer", "nowhere"], "cannot start nowhere"),
         ("a peer that ends", &["--peer", "false"], "the peer"),
         ("a peer that dies", &["--peer", "sh mortal.sh"], "the peer"),

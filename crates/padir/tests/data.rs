@@ -260,7 +260,7 @@ fn an_empty_corpus_is_no_error() {
     desk.good("inspect b.parquet --json");
     let message = desk.bad("split a.tsv --dev 5 --out-dir d");
     assert_eq!(message, "error: a.tsv is empty\n");
-    let message = desk.bad("imagine a.tsv --sentences 5");
+    let message = desk.bad("augment a.tsv --sentences 5");
     assert!(message.contains("error: a.tsv is empty"), "{message}");
 }
 
@@ -291,7 +291,7 @@ fn memory_does_not_grow_with_the_stream() {
 #[test]
 fn every_help_has_examples() {
     let desk = Desk::new();
-    for command in ["", "inspect", "filter", "split", "convert", "make", "imagine"] {
+    for command in ["", "inspect", "filter", "split", "convert", "make", "augment"] {
         let help = desk.good(&format!("{command} --help"));
         assert!(help.contains("Examples:"), "{command}");
     }
@@ -301,9 +301,9 @@ fn every_help_has_examples() {
 fn sentences_are_imagined() {
     let desk = Desk::new();
     desk.good("make everyday --pairs 800 -o a.en -o a.de");
-    let first = desk.good("imagine a.en --sentences 200 --seed 4 --threads 1");
-    assert_eq!(first, desk.good("imagine a.en --sentences 200 --seed 4 --threads 2"));
-    assert_ne!(first, desk.good("imagine a.en --sentences 200 --seed 5"));
+    let first = desk.good("augment a.en --sentences 200 --seed 4 --threads 1");
+    assert_eq!(first, desk.good("augment a.en --sentences 200 --seed 4 --threads 2"));
+    assert_ne!(first, desk.good("augment a.en --sentences 200 --seed 5"));
     let text = desk.get("a.en");
     let known: std::collections::HashSet<&str> = text.split_whitespace().collect();
     let read: std::collections::HashSet<&str> = text.lines().collect();
@@ -313,9 +313,9 @@ fn sentences_are_imagined() {
         assert!(sentence.split(' ').all(|word| known.contains(word)), "{sentence}");
     }
     desk.put("not.txt", first.lines().take(50).collect::<Vec<_>>().join("\n"));
-    let other = desk.good("imagine a.en --sentences 200 --seed 4 --exclude not.txt");
+    let other = desk.good("augment a.en --sentences 200 --seed 4 --exclude not.txt");
     assert!(other.starts_with(first.lines().nth(50).unwrap()), "the others move up");
-    let report = desk.good("imagine a.en --sentences 9 -o b.en.gz --json");
+    let report = desk.good("augment a.en --sentences 9 -o b.en.gz --json");
     assert!(report.contains("\"sentences\": 9"), "{report}");
 }
 
@@ -326,13 +326,13 @@ fn what_cannot_be_imagined_is_explained() {
     desk.put("none.txt", "\n  \n");
     desk.put("bad.txt", b"good line\nbad \xff line\n");
     let cases = [
-        ("imagine one.txt --sentences 3 -o x.txt", "no more new sentences after 0"),
-        ("imagine none.txt --sentences 3 -o x.txt", "there are no words to read"),
-        ("imagine bad.txt --sentences 3 -o x.txt", "bad.txt, line 2"),
-        ("imagine one.txt --sentences 3 --order 1", "--order"),
-        ("imagine one.txt --sentences 3 --json", "give --output"),
-        ("imagine --sentences 3 --exclude -", "stdin is named 2 times"),
-        ("imagine one.txt --sentences 3 --exclude gone.txt", "gone.txt"),
+        ("augment one.txt --sentences 3 -o x.txt", "no more new sentences after 0"),
+        ("augment none.txt --sentences 3 -o x.txt", "there are no words to read"),
+        ("augment bad.txt --sentences 3 -o x.txt", "bad.txt, line 2"),
+        ("augment one.txt --sentences 3 --order 1", "--order"),
+        ("augment one.txt --sentences 3 --json", "give --output"),
+        ("augment --sentences 3 --exclude -", "stdin is named 2 times"),
+        ("augment one.txt --sentences 3 --exclude gone.txt", "gone.txt"),
     ];
     for (arguments, expected) in cases {
         let message = desk.bad(arguments);
@@ -354,7 +354,7 @@ fn nothing_is_overwritten_unasked() {
         ("filter a.en a.de -o a.en -o z", "a.en is both read and written"),
         ("filter a.en a.de -o hard.en -o z", "hard.en is both read and written"),
         ("filter a.en a.de --exclude x.tsv -o x.tsv", "x.tsv is both read and written"),
-        ("imagine a.en --sentences 5 -o a.en", "a.en is both read and written"),
+        ("augment a.en --sentences 5 -o a.en", "a.en is both read and written"),
         ("make clock --pairs 5 -o x -o x", "x is named twice as an output"),
     ];
     for (arguments, expected) in cases {
@@ -366,7 +366,7 @@ fn nothing_is_overwritten_unasked() {
     let twice = [
         "convert a.en a.de -o b.tsv",
         "filter a.en a.de --max-words 9 -o c.en -o c.de",
-        "imagine a.en --sentences 5 --order 2 --least 1 -o d.en",
+        "augment a.en --sentences 5 --order 2 --least 1 -o d.en",
         "split a.en a.de --dev 5 --test 5 --out-dir e",
         "make clock --train 9 --dev 2 --test 2 --out-dir .",
         "make clock --pairs 9 -o f.tsv",

@@ -124,7 +124,10 @@ fn samples_go_out_and_come_back_as_a_fit() {
         }
     }
     let written = std::fs::read_to_string(directory.path().join("p.csv")).unwrap();
-    assert!(written.starts_with("parameter,estimate,standard_error\n\"h[0]\","), "{written}");
+    assert!(
+        written.starts_with("parameter,estimate,standard_error,robust_error\n\"h[0]\","),
+        "{written}"
+    );
 }
 
 #[test]
@@ -146,7 +149,8 @@ fn bad_input_is_named() {
     write("edges.txt", "0 1\n1 9\n");
     write("bad.csv", "1,-1\n1,3\n");
     write("words.csv", "1,-1\n1,x\n");
-    let cases: [(&[&str], &str); 20] = [
+    write("linear.toml", "law = 'linear'\nsteps = 4\n");
+    let cases: [(&[&str], &str); 32] = [
         (&["exact", "--n", "3", "--j", "nan"], "j[0,1] is NaN"),
         (&["exact", "--n", "3", "--j", "1e9"], "j[0,1] is 1000000000"),
         (&["decay", "--n", "3", "--k", "0"], "k = 0 is not between 1 and N = 3"),
@@ -167,6 +171,30 @@ fn bad_input_is_named() {
         (&["bounds", "--n", "4", "--loss", "-0.5"], "--loss -0.5 is not a number that is zero"),
         (&["bounds", "--n", "4", "--loss", "inf"], "--loss inf is not a number that is zero"),
         (&["tensorise", "--n", "3", "--starts", "99999999999"], "is more than 100000"),
+        (&["exact", "--n", "3", "--law", "linear.toml"], "follows a schedule of 4 steps"),
+        (&["tensorise", "--n", "3", "--law", "linear.toml"], "follows a schedule of 4 steps"),
+        (
+            &["decay", "--n", "3", "--law", "linear.toml", "--steps", "5"],
+            "beyond the schedule of 4",
+        ),
+        (
+            &["decay", "--n", "3", "--k", "2", "--scan", "colour"],
+            "a coloured scan updates single sites",
+        ),
+        (
+            &["exact", "--n", "11", "--graph", "ring", "--scan", "colour"],
+            "2048 states; the limit is 1024",
+        ),
+        (&["hitting", "--n", "3", "--target", "7=1"], "--target names site 7"),
+        (&["hitting", "--n", "3", "--target", "x"], "--target x is not of the form site=symbol"),
+        (
+            &["hitting", "--n", "3", "--from", "9", "--set", "0"],
+            "--from 9 is not among the states 0 to 7",
+        ),
+        (&["sample", "--n", "3", "--set", "0"], "--set and --target need --until"),
+        (&["normality", "--n", "3", "--repeats", "1"], "--repeats 1 is not between 2 and 100000"),
+        (&["concentration", "--n", "3", "--delta", "2"], "--delta 2 is not between 0 and 1"),
+        (&["dirichlet", "--n", "3", "--f", "x5"], "x5 names site 5, but the sites are 0 to 2"),
     ];
     for (arguments, message) in cases {
         let output = padir(directory.path(), arguments);
@@ -190,12 +218,31 @@ fn figures_come_with_numbers_and_their_command() {
     assert!(svg.contains("<desc>made by: padir lab figures parallel "));
     let png = std::fs::read(directory.path().join("f/parallel.png")).unwrap();
     assert_eq!(&png[1..4], b"PNG");
+    let pdf = std::fs::read(directory.path().join("f/parallel.pdf")).unwrap();
+    assert!(pdf.starts_with(b"%PDF-1.4") && pdf.ends_with(b"%%EOF\n"));
 }
 
 #[test]
 fn every_command_shows_examples() {
-    let commands =
-        ["exact", "hitting", "decay", "tensorise", "product", "bounds", "fit", "sample", "figures"];
+    let commands = [
+        "exact",
+        "hitting",
+        "decay",
+        "tensorise",
+        "product",
+        "bounds",
+        "fit",
+        "sample",
+        "figures",
+        "statements",
+        "sandwich",
+        "regularity",
+        "normality",
+        "concentration",
+        "dirichlet",
+        "conditioning",
+        "cost",
+    ];
     for command in commands {
         let output = padir(here().path(), &[command, "--help"]);
         let help = String::from_utf8(output.stdout).unwrap();
@@ -306,4 +353,128 @@ fn a_site_that_is_never_hidden_is_named() {
     assert_eq!(fit["verdict"], "not-identified");
     assert_eq!(fit["not_identified"][0], "h[1]");
     assert_eq!(fit["parameters"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn scans_say_what_replaces_the_gap() {
+    let directory = here();
+    let ring = ["--n", "4", "--graph", "ring", "--j", "0.5"];
+    let with = |command: &str, more: &[&str]| {
+        let mut all = vec![command];
+        all.extend(ring);
+        all.extend(more);
+        json(directory.path(), &all)
+    };
+    let scans = with("exact", &["--scan", "systematic,colour"]);
+    let rows = scans["scans"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[2]["blocks"], serde_json::json!([[0, 2], [1, 3]]));
+    let number = |value: &Value| value.as_f64().unwrap();
+    for row in &rows[1..] {
+        let root = number(&row["contraction"]).sqrt();
+        assert!(number(&row["second_eigenvalue"]) <= root + 1e-12, "{row}");
+    }
+    // The bound on χ² holds at every update of the scan.
+    let decay = with("decay", &["--scan", "colour", "--steps", "12"]);
+    assert_eq!(decay["updates"], 2);
+    for step in decay["steps"].as_array().unwrap() {
+        assert!(number(&step["chi2"]) <= number(&step["chi2_bound"]) * (1.0 + 1e-12), "{step}");
+    }
+    // Simulated arrivals agree with the exact expectation: two updates a sweep.
+    let exact = with("hitting", &["--scan", "colour"]);
+    let run =
+        with("sample", &["--scan", "colour", "--until", "--from", "down", "--chains", "4000"]);
+    let sweeps = number(&run["mean"]);
+    let updates = number(&exact["k"][0]["expected"]);
+    let error = 5.0 * number(&run["standard_error"]);
+    assert!(
+        updates / 2.0 < sweeps + error && sweeps < updates / 2.0 + 0.5 + error,
+        "{sweeps} {updates}"
+    );
+}
+
+#[test]
+fn any_model_has_targets() {
+    let directory = here();
+    let table = "model = 'table'\nn = 2\nprobabilities = [0.5, 0.16666666666666666, 0.3333333333333333, 0]\n";
+    std::fs::write(directory.path().join("t.toml"), table).unwrap();
+    let found = json(directory.path(), &["hitting", "--model", "t.toml", "--target", "1=1"]);
+    // Drawn from p at every step, 01 comes with probability 1/3.
+    assert!((found["k"][1]["expected"].as_f64().unwrap() - 3.0).abs() < 1e-12, "{found}");
+    let potts = ["--n", "3", "--symbols", "3", "--graph", "chain", "--j", "1", "--k", "1"];
+    let of = |command: &str, more: &[&str]| {
+        let mut all = vec![command];
+        all.extend(potts);
+        all.extend(["--target", "0=2,1=2", "--target", "2=1"]);
+        all.extend(more);
+        json(directory.path(), &all)
+    };
+    let exact = of("hitting", &[])["k"][0]["expected"].as_f64().unwrap();
+    let run = of("sample", &["--until", "--from", "down", "--chains", "4000"]);
+    let (mean, error) = (run["mean"].as_f64().unwrap(), run["standard_error"].as_f64().unwrap());
+    assert!((mean - exact).abs() < 5.0 * error, "{mean} ± {error} for {exact}");
+}
+
+#[test]
+fn tables_are_their_own_family() {
+    let directory = here();
+    let table = "model = 'table'\nn = 2\nprobabilities = [0.1, 0.25, 0, 0.65]\n";
+    std::fs::write(directory.path().join("t.toml"), table).unwrap();
+    let report = json(directory.path(), &["exact", "--model", "t.toml"]);
+    // 1/p + 1/p_ref of the two free states.
+    let wanted = 1.0 / 0.1 + 1.0 / 0.25 + 2.0 / 0.65;
+    assert!((report["k"][1]["trace"].as_f64().unwrap() - wanted).abs() < 1e-9, "{report}");
+    for row in report["k"].as_array().unwrap() {
+        assert!(row["information_gap"].as_f64().unwrap() < 1e-12, "{row}");
+        assert!(row["bound_relative"].as_f64().unwrap() > -1e-10, "{row}");
+    }
+    let found = json(directory.path(), &["sandwich", "--model", "t.toml", "--k", "2"]);
+    assert!((found["trace_one_mask"].as_f64().unwrap() - wanted).abs() < 1e-8, "{found}");
+    let regular = json(directory.path(), &["regularity", "--model", "t.toml"]);
+    assert_eq!(
+        (&regular["regular"], &regular["every_state_possible"]),
+        (&true.into(), &false.into())
+    );
+}
+
+#[test]
+fn statements_have_verdicts() {
+    let report = json(here().path(), &["statements", "--n", "3", "--graph", "ring", "--j", "0.3"]);
+    let rows = report["statements"].as_array().unwrap();
+    assert_eq!(rows.len(), 39);
+    let count = |verdict: &str| rows.iter().filter(|r| r["verdict"] == verdict).count();
+    assert_eq!(count("fails"), 0, "{report}");
+    // Two are about networks in general.
+    assert_eq!(count("not-checked"), 2);
+}
+
+#[test]
+fn robust_errors_know_that_masks_are_averaged() {
+    let directory = here();
+    let ring = ["--n", "4", "--graph", "ring", "--j", "0.4"];
+    let mut draw = vec!["sample"];
+    draw.extend(ring);
+    draw.extend(["--exact", "--samples", "5000", "--out", "s.csv"]);
+    assert!(padir(directory.path(), &draw).status.success());
+    let mut fit = vec!["fit", "s.csv", "--k", "1"];
+    fit.extend(ring);
+    let fitted = json(directory.path(), &fit);
+    for row in fitted["parameters"].as_array().unwrap() {
+        let (plain, robust) =
+            (row["standard_error"].as_f64().unwrap(), row["robust_error"].as_f64().unwrap());
+        assert!(robust < plain && robust > 0.2 * plain, "{row}");
+    }
+    // The population's own deviation for all masks, over √n.
+    let mut sandwich = vec!["sandwich", "--k", "1"];
+    sandwich.extend(ring);
+    let exact = json(directory.path(), &sandwich);
+    for (row, wanted) in
+        fitted["parameters"].as_array().unwrap().iter().zip(exact["parameters"].as_array().unwrap())
+    {
+        let wanted = wanted["deviation_all_masks"].as_f64().unwrap() / 5000_f64.sqrt();
+        assert!(
+            (row["robust_error"].as_f64().unwrap() / wanted - 1.0).abs() < 0.1,
+            "{row} {wanted}"
+        );
+    }
 }

@@ -46,7 +46,7 @@ fn make_run(home: &Path, name: &str, kind: &str, bleu: &[f64]) {
     fs::write(directory.join("metrics.jsonl"), metrics).unwrap();
 }
 
-fn scene() -> tempfile::TempDir {
+fn fixture() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     make_run(home.path(), "ar", "ar", &[10.0, 30.5, 29.0]);
     make_run(home.path(), "deep/padir, long", "padir", &[5.0, 20.25]);
@@ -55,13 +55,13 @@ fn scene() -> tempfile::TempDir {
 
 #[test]
 fn runs_are_listed() {
-    let home = scene();
+    let home = fixture();
     let output = padir(home.path(), &[]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let expected = "\
-run              kind  parameters  steps  tokens    loss   BLEU    time     state
-ar                 ar       67.0M    300  300.0k  2.6950  30.50  30m00s  finished
-deep/padir, long  padir       67.0M    200  200.0k  2.7975  20.25  20m00s  finished
+run              kind  parameters  steps  tokens  dev set  best loss  best BLEU  selected by  time  state
+ar                 ar       67.0M    300  300.0k  dev  2.695  30.50  dev.bleu 30.50 at 200  30m00s  finished
+deep/padir, long  padir       67.0M    200  200.0k  dev  2.797  20.25  dev.bleu 20.25 at 200  20m00s  finished
 ";
     let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(squeeze(&text(&output.stdout)), squeeze(expected));
@@ -69,7 +69,7 @@ deep/padir, long  padir       67.0M    200  200.0k  2.7975  20.25  20m00s  finis
 
 #[test]
 fn json_has_all_there_is_to_know() {
-    let home = scene();
+    let home = fixture();
     let output = padir(home.path(), &["runs", "runs/ar", "--json"]);
     let runs: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(runs.as_array().unwrap().len(), 2, "a run named twice is listed once");
@@ -77,12 +77,12 @@ fn json_has_all_there_is_to_know() {
     assert_eq!((&run["name"], &run["kind"]), (&"ar".into(), &"ar".into()));
     assert_eq!((&run["parameters"], &run["steps"]), (&66_997_760.into(), &300.into()));
     assert_eq!(run["best"]["dev.bleu"], serde_json::json!({ "value": 30.5, "step": 200 }));
-    assert_eq!((&run["standing"], &run["reason"]), (&"finished".into(), &"max_steps".into()));
+    assert_eq!((&run["state"], &run["reason"]), (&"finished".into(), &"max_steps".into()));
 }
 
 #[test]
 fn curves_are_drawn_with_their_numbers_beside() {
-    let home = scene();
+    let home = fixture();
     let arguments = ["--plot", "out.svg", "--metric", "dev.bleu", "--against", "minutes"];
     let output = padir(home.path(), &arguments);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -106,7 +106,7 @@ ar,300,300000,30,29
 
 #[test]
 fn failures_say_what_is_there() {
-    let home = scene();
+    let home = fixture();
     fs::create_dir(home.path().join("empty")).unwrap();
     let cases: [(&[&str], &str); 4] = [
         (&["absent"], "cannot read absent"),
@@ -126,7 +126,7 @@ fn failures_say_what_is_there() {
 
 #[test]
 fn a_broken_run_does_not_hide_the_others() {
-    let home = scene();
+    let home = fixture();
     fs::write(home.path().join("runs/ar/config.toml"), "[batch]\ntokenz = 1\n").unwrap();
     let output = padir(home.path(), &[]);
     assert!(output.status.success());

@@ -1,6 +1,6 @@
 //! How a model computes: options of every command that opens one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use padir_engine::Precision;
@@ -12,7 +12,7 @@ use crate::hint::WithHint;
 /// How a model computes.
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct Arithmetic {
-    /// Compute with 8-bit weights: faster and smaller, at a small loss of quality [default for models that are kept so].
+    /// Compute in int8: faster and smaller, at a small loss of quality [default for models stored in int8].
     #[arg(long)]
     int8: bool,
 
@@ -20,15 +20,16 @@ pub(crate) struct Arithmetic {
     #[arg(long, conflicts_with = "int8")]
     f32: bool,
 
-    /// Let only tokens compete that `padir shortlist` found for each text: faster, at a small loss of quality.
+    /// Restrict each text to the tokens of its lexical shortlist (`padir shortlist`): faster, at a small loss of quality.
     #[arg(long)]
     pub(crate) shortlist: bool,
 }
 
 impl Arithmetic {
-    /// The shortlist that a model is used with, if it is.
-    pub(crate) fn shortlist_of(self, model: &Path) -> Option<PathBuf> {
-        self.shortlist.then(|| model.join(SHORTLIST))
+    /// The shortlist that a model is used with, if it is. It lies in the model's directory, but is no part of what the model's stage in a
+    /// recipe made.
+    pub(crate) fn shortlist_of(self, model: &Path) -> Vec<String> {
+        self.shortlist.then(|| model.join(SHORTLIST).display().to_string()).into_iter().collect()
     }
 
     /// Opens a model, or says what can be done about it.

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
+#[cfg(feature = "toolkit")]
+use padir_pipeline::model::{ModelRecord, RerankerRecord};
 use padir_translate::{Options, Reranker, Translator};
-use serde::{Deserialize, Serialize};
 
-use super::report::evaluation::Model;
-use crate::commands::distil::task::hash_model;
 use crate::hint::WithHint;
 
 /// Which model orders the hypotheses.
@@ -28,14 +27,6 @@ pub(crate) struct RerankArgs {
         help_heading = "Decoding"
     )]
     rerank_penalty: Option<f64>,
-}
-
-/// A reranker, on record.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct RerankerRecord {
-    #[serde(flatten)]
-    pub(crate) model: Model,
-    pub(crate) length_penalty: f64,
 }
 
 impl RerankArgs {
@@ -60,14 +51,13 @@ impl RerankArgs {
     }
 
     /// The reranker, for the record.
+    #[cfg(feature = "toolkit")]
     pub(crate) fn record(&self, translator: &Translator) -> Result<Option<RerankerRecord>> {
         let (Some(directory), Some(reranker)) = (&self.rerank, translator.reranker()) else {
             return Ok(None);
         };
-        let files = hash_model(directory, false)?;
-        ensure!(!files.is_empty(), "{} is gone", directory.display());
-        let files = files.into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect();
-        let model = Model { directory: directory.clone(), files };
+        let model = ModelRecord::of(directory, false)?;
+        anyhow::ensure!(!model.files.is_empty(), "{} is gone", directory.display());
         Ok(Some(RerankerRecord { model, length_penalty: reranker.length_penalty() }))
     }
 }

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use padir_base::file::write_atomically;
+use padir_pipeline::numbers::{duration, short};
 use padir_plot::{Axis, Corner, Figure, Panel, Series};
-use padir_train::rundir::{Summary, find};
+use padir_train::rundir::{Best, Summary, find};
 use serde::Serialize;
 
 use super::data::table::Table;
@@ -17,8 +18,8 @@ use crate::places::{Force, Places};
 
 /// List training runs, and plot their curves.
 ///
-/// Shows what each run learns, how far it came, the best loss and BLEU of the dev set it watches,
-/// and whether it goes on. Directories are searched for runs below them.
+/// Shows the objective of each run, its steps, the best loss and BLEU of its dev set, the metric of model selection with its
+/// best value and step, and its state. Directories are searched for runs below them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir runs
@@ -205,7 +206,19 @@ fn cell(text: &str) -> String {
 
 fn print(console: &Console, runs: &[Listed]) -> Result<()> {
     let mut table = Table::default();
-    table.row(["run", "kind", "parameters", "steps", "tokens", "loss", "BLEU", "time", "state"]);
+    table.row([
+        "run",
+        "kind",
+        "parameters",
+        "steps",
+        "tokens",
+        "dev set",
+        "best loss",
+        "best BLEU",
+        "selected by",
+        "time",
+        "state",
+    ]);
     for Listed { label, summary } in runs {
         let set = summary.metric.as_ref().map(|metric| metric.set.as_str());
         let best = |measure: &str, digits: usize| {
@@ -213,61 +226,28 @@ fn print(console: &Console, runs: &[Listed]) -> Result<()> {
             summary.best.get(&name).map(|best| format!("{:.digits$}", best.value))
         };
         let dash = || "–".to_owned();
+        let selected = summary.metric.as_ref().map(|metric| {
+            let name = metric.to_string();
+            match summary.best.get(&name) {
+                Some(Best { value, step }) => format!("{name} {value:.2} at {step}"),
+                None => name,
+            }
+        });
         table.row([
             label,
             &summary.kind.to_string(),
             &summary.parameters.map_or_else(dash, short),
             &summary.steps.to_string(),
             &short(summary.tokens),
-            &best("loss", 4).unwrap_or_else(dash),
+            &set.map_or_else(dash, str::to_owned),
+            &best("loss", 3).unwrap_or_else(dash),
             &best("bleu", 2).unwrap_or_else(dash),
+            &selected.unwrap_or_else(dash),
             &duration(summary.seconds),
-            &summary.standing.to_string(),
+            &summary.state.to_string(),
         ]);
     }
     let mut out = console.out();
     table.write(&mut out)?;
     Ok(out.flush()?)
-}
-
-/// A count in three digits and a letter: 67.0M.
-pub(super) fn short(n: u64) -> String {
-    let mut value = n as f64;
-    for unit in ["", "k", "M", "G", "T"] {
-        // What rounds to 1000 belongs to the next unit.
-        if value < 999.95 || unit == "T" {
-            return if unit.is_empty() { n.to_string() } else { format!("{value:.1}{unit}") };
-        }
-        value /= 1000.0;
-    }
-    n.to_string()
-}
-
-/// Seconds for people: 45s, 3m05s, 2h07m.
-pub(super) fn duration(seconds: f64) -> String {
-    let whole = seconds.max(0.0).round() as u64;
-    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{seconds}s"),
-        (0, _) => format!("{minutes}m{seconds:02}s"),
-        _ => format!("{hours}h{minutes:02}m"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_and_times_are_short() {
-        let counts =
-            [(0, "0"), (999, "999"), (1000, "1.0k"), (66_997_760, "67.0M"), (999_960, "1.0M")];
-        for (n, expected) in counts {
-            assert_eq!(short(n), expected);
-        }
-        let times = [(0.4, "0s"), (59.0, "59s"), (185.0, "3m05s"), (7640.0, "2h07m")];
-        for (seconds, expected) in times {
-            assert_eq!(duration(seconds), expected);
-        }
-    }
 }

@@ -32,7 +32,7 @@ use print::{Layout, Measured};
   padir score ref.zh -i out.zh -l en-zh -m bleu chrf -lc    # as sacrebleu is used to it
   translate < src.en | padir score ref.de -")]
 pub(crate) struct Score {
-    /// References, one segment a line; plain, gzip, zstd or xz; `-` is stdin.
+    /// References, one segment per line; plain, gzip, zstd or xz; `-` is stdin.
     #[arg(value_name = "REF")]
     reference: PathBuf,
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use padir_base::TokenId;
 use padir_checkpoint::{Checkpoint, attach};
+use padir_pipeline::corpora::require_pairs;
 use padir_text::Corpus;
 use padir_text::origin::Origin;
 use padir_text::shortlist::{Coverage, Lexicon, SHORTLIST, Sequences, Shortlist as Lists, Sizes};
@@ -14,7 +15,7 @@ use serde_json::json;
 
 use super::data::table::{Table, grouped, percent};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, for_each_pair, require_pairs};
+use crate::corpus::{CorpusArgs, for_each_pair};
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
 
@@ -23,11 +24,11 @@ const HELD_OUT: u64 = 50;
 /// Longer sequences have more links than they are worth.
 const LONGEST: usize = 200;
 
-/// Learn which tokens can occur in a translation.
+/// Train a lexical shortlist: the tokens that can occur in a translation.
 ///
-/// Writes `vmap.txt` into the model's directory, which `padir translate --shortlist` reads: then only the likely translations of
+/// Writes `vmap.txt` into the model's directory. `padir translate --shortlist` reads it: only the likely translations of
 /// a sentence's tokens and the most frequent tokens compete, and most of the output layer is not computed. Every 50th pair is held
-/// out, and it is reported how much of their targets could not have been said. What that costs in quality `padir score` tells.
+/// out, and the share of their target tokens that is not covered is reported. `padir score` measures the cost in quality.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir shortlist --model runs/en-de/best train.en train.de
@@ -56,7 +57,7 @@ pub(crate) struct Shortlist {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100), help_heading = "Lists")]
     iterations: u16,
 
-    /// Learn from the first pairs only.
+    /// Train on the first pairs only.
     #[arg(long, value_name = "N", default_value_t = 200_000, help_heading = "Lists")]
     pairs: u64,
 

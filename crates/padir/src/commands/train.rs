@@ -1,15 +1,16 @@
 //! `padir train`: a network from two text files and one configuration.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
 use indicatif::ProgressBar;
+use padir_pipeline::numbers::clock;
+use padir_pipeline::recipe::{Description, Fault, RecipeFiles, is_below};
 use padir_text::vocab::Vocabulary;
-use padir_train::config::{Config, MANUAL};
+use padir_train::config::{Config, ConfigError, MANUAL};
 use padir_train::cost;
-use padir_train::devset::Evaluation;
+use padir_train::devset::{Evaluation, Sample};
 use padir_train::rundir::{CONFIG, Changes, RunDirError};
 use padir_train::trainer::{Ending, Moment, Observer, Start, TrainError, train};
 use serde_json::json;
@@ -22,9 +23,9 @@ use crate::memory;
 
 /// Train a model.
 ///
-/// One TOML file says what is learnt from what; --manual prints one with every key. Everything about a
+/// One TOML file configures data, model, objective and optimiser; --manual prints one with every key. Everything about a
 /// run is in its directory: the resolved configuration, hashes of all it read, metrics.jsonl, TensorBoard
-/// events, checkpoints, the best model. Ctrl-C saves and ends, a second one ends at once; --resume goes on, to the bit.
+/// events, checkpoints, the best model. Ctrl-C saves and ends, a second one ends at once; --resume continues, bit for bit.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir train --manual > en-de.toml
@@ -44,15 +45,15 @@ pub(crate) struct Train {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 
-    /// Go on with the run that stands in the directory.
+    /// Resume the run in the directory.
     #[arg(long)]
     resume: bool,
 
-    /// Go on with the run that stands in the directory, or begin it if there is none.
+    /// Resume the run in the directory, or begin it if there is none.
     #[arg(long, conflicts_with = "resume")]
     resume_or_begin: bool,
 
-    /// Go on even if learning rates, clipping, dropout or the like have changed, and note the changes in the record.
+    /// Resume even if learning rates, clipping, dropout or the like have changed, and record the changes in metrics.jsonl.
     #[arg(long, requires = "resume")]
     accept_changes: bool,
 
@@ -134,20 +135,48 @@ fn check_memory(console: &Console, config: &Config, always: bool) -> Result<()> 
     Ok(())
 }
 
-/// What a recipe wants to know of a training before it runs.
 impl Train {
-    pub(crate) fn config(&self) -> Option<&Path> {
-        self.config.as_deref()
+    /// What a recipe wants to know of a training: what its configuration reads, and the run it makes.
+    pub(crate) fn describe(&self, files: &RecipeFiles<'_>) -> Description {
+        let mut description = Description { resumes: true, ..Description::default() };
+        if !self.resume_or_begin {
+            let message =
+                "after an interruption this training could not go on: add \"--resume-or-begin\"";
+            description.faults.push(Fault::Command(message.to_owned()));
+        }
+        let Some(path) = &self.config else { return description };
+        let name = path.display().to_string();
+        let Some(text) = files.text(&name) else {
+            let message = format!("there is no {name:?} in [files]");
+            description.faults.push(Fault::Command(message));
+            return description;
+        };
+        match Config::preview(files.recipe(), text, &self.set) {
+            Ok(config) => describe_run(&config, &mut description),
+            Err(ConfigError::Problems { problems, .. }) => {
+                let fault = |problem| Fault::InFile { name: name.clone(), problem };
+                description.faults.extend(problems.into_iter().map(fault));
+            }
+            Err(error) => {
+                description.faults.push(Fault::File { name, message: error.to_string() });
+            }
+        }
+        description
     }
+}
 
-    pub(crate) fn overrides(&self) -> &[String] {
-        &self.set
+/// What a training reads and makes.
+fn describe_run(config: &Config, description: &mut Description) {
+    let dir = config.run.dir.display().to_string();
+    if !is_below(&dir) {
+        let message = format!("`run.dir` is {dir:?}, not below `dir`");
+        description.faults.push(Fault::Command(message));
     }
-
-    /// Whether the same command line goes on with what was interrupted.
-    pub(crate) fn can_be_repeated(&self) -> bool {
-        self.resume_or_begin
-    }
+    let paths = config.data.all_paths().into_iter().chain(&config.model.start_from);
+    description.reads.extend(paths.map(|path| path.display().to_string()));
+    let best = config.run.metric.as_ref().map(|_| format!("{dir}/best"));
+    description.makes.extend(best.into_iter().chain([format!("{dir}/final")]));
+    description.work.push(dir);
 }
 
 /// Works with as many threads as `run.threads` says; 0 leaves the choice to --threads.
@@ -195,12 +224,16 @@ struct Watcher<'a> {
     bar: ProgressBar,
     step: u64,
     last: Option<serde_json::Value>,
+    /// Seconds after which training ends, if it does.
+    time_limit: Option<f64>,
 }
 
 impl<'a> Watcher<'a> {
     fn new(console: &'a Console, config: &Config) -> Self {
         let bar = console.progress("steps", config.run.max_steps);
-        Self { console, bar, step: 0, last: None }
+        let minutes = config.run.max_minutes;
+        let time_limit = (minutes > 0.0).then_some(60.0 * minutes);
+        Self { console, bar, step: 0, last: None, time_limit }
     }
 
     fn say(&self, text: &str) {
@@ -220,45 +253,36 @@ impl Observer for Watcher<'_> {
             return;
         }
         let memory = memory::held().map_or(String::new(), |bytes| format!(", {} MB", bytes >> 20));
-        let left = moment.last.filter(|_| moment.step > 0).map(|last| {
-            let seconds =
-                moment.seconds / moment.step as f64 * last.saturating_sub(moment.step) as f64;
-            format!(", {} to go", clock(seconds))
-        });
-        self.say(&format!(
-            "step {} (epoch {}): loss {:.4}, {:.0} tokens/s, rate {:.2e}{memory}, {}{}",
-            moment.step,
-            moment.epoch,
-            moment.loss,
-            moment.speed,
-            moment.rate,
-            clock(moment.seconds),
-            left.unwrap_or_default(),
-        ));
+        self.say(&format!("{}{memory}", describe(moment, self.time_limit)));
     }
 
     fn evaluated(&mut self, step: u64, set: &str, evaluation: &Evaluation) {
-        let tally = &evaluation.tally;
+        let statistics = &evaluation.statistics;
         let mut text = format!(
             "step {step}, {set}: loss {:.4}, accuracy {:.1} %",
-            tally.mean_loss(),
-            100.0 * tally.accuracy()
+            statistics.mean_loss(),
+            100.0 * statistics.accuracy()
         );
-        if let Some(accuracy) = tally.length_accuracy() {
-            let _ = write!(text, ", lengths {:.1} %", 100.0 * accuracy);
+        if let Some(accuracy) = statistics.length_accuracy() {
+            let _ = write!(text, ", length accuracy {:.1} %", 100.0 * accuracy);
         }
-        if let Some(judgement) = tally.judgement() {
-            let _ = write!(text, ", judged {:.1} %", 100.0 * judgement);
+        if let Some(accuracy) = statistics.length_accuracy_at_5() {
+            let _ = write!(text, ", @5 {:.1} %", 100.0 * accuracy);
+        }
+        if let Some(confidence_accuracy) = statistics.confidence_accuracy() {
+            let _ = write!(text, ", confidence accuracy {:.1} %", 100.0 * confidence_accuracy);
         }
         for (name, value) in &evaluation.scores {
             let _ = write!(text, ", {name} {value:.2}");
         }
         self.say(&text);
-        if let Some(example) = evaluation.outputs.first() {
-            self.say(&format!("  {example}"));
+        for Sample { source, reference, hypothesis } in &evaluation.samples {
+            self.say(&format!(
+                "  source:     {source}\n  reference:  {reference}\n  hypothesis: {hypothesis}"
+            ));
         }
         let mut scores = serde_json::Map::new();
-        scores.insert("loss".to_owned(), json!(tally.mean_loss()));
+        scores.insert("loss".to_owned(), json!(statistics.mean_loss()));
         scores.extend(
             evaluation.scores.iter().map(|(name, value)| ((*name).to_owned(), json!(value))),
         );
@@ -266,8 +290,49 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// Hours, minutes and seconds.
-pub(crate) fn clock(seconds: f64) -> String {
-    let whole = Duration::from_secs_f64(seconds.clamp(0.0, 1e9)).as_secs();
-    format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+/// A step in a line: how far, how well, how fast, and how long it will take.
+fn describe(moment: &Moment, time_limit: Option<f64>) -> String {
+    let &Moment { step, last, epoch, loss, speed, rate, seconds, .. } = moment;
+    let of = last.map_or(String::new(), |last| format!("/{last}"));
+    let by_steps = last.filter(|_| step > 0).map(|last| {
+        let left = last.saturating_sub(step);
+        seconds / step as f64 * left as f64
+    });
+    let by_time = time_limit.map(|limit| (limit - seconds).max(0.0));
+    let left = [by_steps, by_time].into_iter().flatten().min_by(f64::total_cmp);
+    let left = left.map_or(String::new(), |left| format!(", {} to go", clock(left)));
+    let speed = grouped(speed.max(0.0).round() as u64);
+    format!(
+        "step {step}{of}, epoch {epoch}: loss {loss:.3}, {speed} tokens/s, rate {rate:.2e}, {}{left}",
+        clock(seconds)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_tells_the_total_and_the_time_to_go() {
+        let moment = Moment {
+            step: 1200,
+            last: Some(9000),
+            epoch: 3,
+            loss: 2.345_678,
+            speed: 12_345.6,
+            rate: 0.015,
+            seconds: 600.0,
+            recorded: true,
+        };
+        let begin = "epoch 3: loss 2.346, 12,346 tokens/s, rate 1.50e-2, 0:10:00";
+        for (case, last, limit, expected) in [
+            ("steps", Some(9000), None, format!("step 1200/9000, {begin}, 1:05:00 to go")),
+            ("time", None, Some(1800.0), format!("step 1200, {begin}, 0:20:00 to go")),
+            ("both", Some(9000), Some(1800.0), format!("step 1200/9000, {begin}, 0:20:00 to go")),
+            ("neither", None, None, format!("step 1200, {begin}")),
+            ("late", None, Some(60.0), format!("step 1200, {begin}, 0:00:00 to go")),
+        ] {
+            assert_eq!(describe(&Moment { last, ..moment }, limit), expected, "{case}");
+        }
+    }
 }

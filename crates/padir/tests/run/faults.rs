@@ -1,6 +1,6 @@
 //! Recipes that are none, and flags that set nothing.
 
-use crate::scene::{RECIPE, errors, run, scene};
+use crate::fixture::{RECIPE, errors, fixture, run};
 
 /// Recipes that are none: what is wrong with them, and what must be said, line included.
 #[test]
@@ -113,7 +113,7 @@ fn faults_are_told_with_their_lines() {
         ),
     ];
     for (case, text, expected) in cases {
-        let folder = scene(&format!("dir = \"out\"\n{text}"));
+        let folder = fixture(&format!("dir = \"out\"\n{text}"));
         let output = run(folder.path(), &["recipe.toml", "--check"]);
         let found = errors(&output);
         assert_eq!(output.status.code(), Some(1), "{case}: {found}");
@@ -125,7 +125,7 @@ fn faults_are_told_with_their_lines() {
 
 #[test]
 fn flags_that_set_nothing_are_refused() {
-    let folder = scene(RECIPE);
+    let folder = fixture(RECIPE);
     let cases = [
         ("data.shelves=x", "[data] has no such name; it has reference, shelf"),
         ("values.n=x", "[values] has no such name; it has size"),

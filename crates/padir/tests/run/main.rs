@@ -2,20 +2,20 @@
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its failure message")]
 
 mod faults;
-mod scene;
+mod fixture;
 mod stopping;
 
 use std::fs;
 use std::path::Path;
 
-use scene::{RECIPE, change, errors, listed, ran, run, scene};
+use fixture::{RECIPE, change, errors, fixture, listed, ran, run};
 use serde_json::Value;
 
 const ALL: [&str; 5] = ["hypotheses-copy-3", "hypotheses-sort-3", "score", "corpus", "vocabulary"];
 
 #[test]
 fn stages_run_once_in_an_order_that_serves_all() {
-    let folder = scene(RECIPE);
+    let folder = fixture(RECIPE);
     assert_eq!(ran(folder.path(), &[]), ALL);
     let scores = fs::read_to_string(folder.path().join("out/scores/all.json")).unwrap();
     assert!(scores.contains("sort.3.a"), "{scores}");
@@ -24,7 +24,7 @@ fn stages_run_once_in_an_order_that_serves_all() {
     let record = fs::read(folder.path().join("out/stages.json")).unwrap();
     let record: Value = serde_json::from_slice(&record).unwrap();
     let vocabulary = &record["stages"]["vocabulary"];
-    assert_eq!(vocabulary["standing"], "done");
+    assert_eq!(vocabulary["state"], "done");
     assert_eq!(vocabulary["command"][5], "100");
     let inputs: Vec<&String> = vocabulary["inputs"].as_object().unwrap().keys().collect();
     assert_eq!(inputs, ["corpus/train.de", "corpus/train.en"]);
@@ -34,8 +34,22 @@ fn stages_run_once_in_an_order_that_serves_all() {
 }
 
 #[test]
+fn side_by_side_the_same_is_made() {
+    let made = |arguments: &[&str]| {
+        let folder = fixture(RECIPE);
+        assert_eq!(ran(folder.path(), arguments), ALL);
+        let read = |file: &str| fs::read(folder.path().join("out").join(file)).unwrap();
+        let files = ["scores/all.json", "vocab/spiece.model", "copy.3.a", "corpus/train.en"];
+        let made = files.map(read);
+        assert_eq!(ran(folder.path(), arguments), [""; 0], "nothing changed");
+        made
+    };
+    assert!(made(&["--jobs", "3"]) == made(&[]));
+}
+
+#[test]
 fn changes_run_what_they_touch_and_no_more() {
-    let folder = scene(RECIPE);
+    let folder = fixture(RECIPE);
     let home = folder.path();
     ran(home, &[]);
 
@@ -65,7 +79,7 @@ fn changes_run_what_they_touch_and_no_more() {
 
 #[test]
 fn data_may_move() {
-    let folder = scene(RECIPE);
+    let folder = fixture(RECIPE);
     ran(folder.path(), &[]);
     fs::rename(folder.path().join("shelf"), folder.path().join("cellar")).unwrap();
     assert_eq!(ran(folder.path(), &["--set", "data.shelf=cellar"]), [""; 0]);
@@ -73,7 +87,7 @@ fn data_may_move() {
 
 #[test]
 fn values_and_the_directory_can_be_set() {
-    let folder = scene(RECIPE);
+    let folder = fixture(RECIPE);
     let elsewhere = ["--set", "dir=elsewhere"];
     assert_eq!(ran(folder.path(), &elsewhere), ALL);
     let other = ["--set", "dir=elsewhere", "--set", "values.size=90"];
@@ -83,7 +97,7 @@ fn values_and_the_directory_can_be_set() {
 
 #[test]
 fn stages_can_be_chosen() {
-    let folder = scene(RECIPE);
+    let folder = fixture(RECIPE);
     let home = folder.path();
     assert_eq!(ran(home, &["--only", "hypotheses"]), ALL[..2]);
     assert_eq!(ran(home, &["--only", "hypotheses-copy-3"]), [""; 0]);
@@ -99,7 +113,7 @@ fn stages_can_be_chosen() {
 
 #[test]
 fn a_list_says_why() {
-    let folder = scene(RECIPE);
+    let folder = fixture(RECIPE);
     let home = folder.path();
     let before = listed(home, &[]);
     assert_eq!(
@@ -123,7 +137,7 @@ fn a_list_says_why() {
 
 #[test]
 fn missing_data_is_told_before_anything_runs() {
-    let folder = scene(
+    let folder = fixture(
         &RECIPE.replace("[\"corpus\"]", "[\"corpus\"]\ninputs = [\"{data.shelf}/x\", \"y\"]"),
     );
     fs::remove_file(folder.path().join("shelf/ref.de")).unwrap();
@@ -139,7 +153,7 @@ fn missing_data_is_told_before_anything_runs() {
 #[test]
 fn a_failure_names_its_stage_and_the_next_run_goes_on_there() {
     // Three references, two hypotheses.
-    let folder = scene(&RECIPE.replace("n = [3]", "n = [2]"));
+    let folder = fixture(&RECIPE.replace("n = [3]", "n = [2]"));
     let home = folder.path();
     let output = run(home, &["recipe.toml"]);
     assert_eq!(output.status.code(), Some(1));
@@ -158,7 +172,7 @@ fn a_failure_names_its_stage_and_the_next_run_goes_on_there() {
 #[test]
 fn an_output_that_is_not_made_is_a_failure() {
     let folder =
-        scene(&RECIPE.replace("outputs = [\"vocab\"]", "outputs = [\"vocab\", \"vocab2\"]"));
+        fixture(&RECIPE.replace("outputs = [\"vocab\"]", "outputs = [\"vocab\", \"vocab2\"]"));
     let output = run(folder.path(), &["recipe.toml"]);
     let text = errors(&output);
     assert!(text.contains("stage \"vocabulary\" ended without making vocab2"), "{text}");
@@ -191,7 +205,7 @@ outputs = ["shards"]
 
 #[test]
 fn whatever_is_read_is_known_and_what_cannot_go_on_begins_anew() {
-    let folder = scene(CORPORA);
+    let folder = fixture(CORPORA);
     let home = folder.path();
     for (file, text) in
         [("1.en", "ab\nba\n"), ("1.de", "cd\ndc\n"), ("2.en", "a\n"), ("2.de", "c\n")]
@@ -203,7 +217,7 @@ fn whatever_is_read_is_known_and_what_cannot_go_on_begins_anew() {
     assert_eq!(listed(home, &[])[1], "copy-2 run {data.part}2.en changed");
     assert_eq!(ran(home, &[])[..2], ["copy-2", "all"]);
     // Killed after it had made everything, and before that was written down.
-    change(home, "out/stages.json", "\"standing\": \"done\"", "\"standing\": \"begun\"");
+    change(home, "out/stages.json", "\"state\": \"done\"", "\"state\": \"begun\"");
     assert_eq!(ran(home, &[]).len(), 5);
     assert_eq!(ran(home, &[]), [""; 0]);
     // A stage by another name takes over what the old one made.
@@ -228,7 +242,7 @@ fn a_shortlist_is_read_where_it_is_used() {
         )
     };
     for (more, expected) in [("", false), (", \"--shortlist\"", true)] {
-        let folder = scene(&stage(more));
+        let folder = fixture(&stage(more));
         let text = errors(&run(folder.path(), &["recipe.toml"]));
         assert!(text.contains("shelf/m (stage test)"), "{text}");
         assert_eq!(text.contains("shelf/m/vmap.txt (stage test)"), expected, "{text}");
@@ -252,4 +266,22 @@ fn recipes_are_in_order() {
         number += 1;
     }
     assert!(number >= 8, "there are only {number}");
+}
+
+/// The manual's recipe is one that can be run, and all options are explained.
+#[test]
+fn the_manual_has_a_complete_recipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &["--manual"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    let manual = String::from_utf8(output.stdout).unwrap();
+    let recipe = manual.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    fs::write(folder.path().join("recipe.toml"), recipe.unwrap()).unwrap();
+    let checked = run(folder.path(), &["recipe.toml", "--check"]);
+    assert!(checked.status.success(), "{}", errors(&checked));
+    let options =
+        ["--set", "--from", "--only", "--jobs", "--list", "--check", "--json", "--threads"];
+    for option in options {
+        assert!(manual.contains(&format!("`{option}")), "the manual lacks {option}");
+    }
 }

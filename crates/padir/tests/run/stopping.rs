@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::scene::{RECIPE, errors, listed, padir, ran, run, scene};
+use crate::fixture::{RECIPE, errors, fixture, listed, padir, ran, run};
 
 /// A training that takes long enough to be stopped.
 const TRAINING: &str = r#"
@@ -57,7 +57,7 @@ stdout = "test.de"
 #[cfg(unix)]
 #[test]
 fn an_interrupted_training_goes_on_where_it_was() {
-    let folder = scene(TRAINING);
+    let folder = fixture(TRAINING);
     let home = folder.path();
     let long = ["recipe.toml", "--set", "values.steps=100000"];
     let mut child = padir(home, &long).stderr(Stdio::piped()).spawn().unwrap();
@@ -112,7 +112,7 @@ fn an_interrupted_training_goes_on_where_it_was() {
 
 #[test]
 fn two_cannot_work_in_one_directory() {
-    let folder = scene(RECIPE);
+    let folder = fixture(RECIPE);
     fs::create_dir(folder.path().join("out")).unwrap();
     let lock = fs::File::create(folder.path().join("out/stages.lock")).unwrap();
     lock.lock().unwrap();
@@ -128,7 +128,7 @@ fn two_cannot_work_in_one_directory() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_stage_that_outlives_its_runner_keeps_the_directory() {
-    let folder = scene(TRAINING);
+    let folder = fixture(TRAINING);
     let home = folder.path();
     let long = ["recipe.toml", "--set", "values.steps=100000"];
     let mut child = padir(home, &long).stderr(Stdio::null()).spawn().unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::scene::{end, folder, padir};
+use super::fixture::{end, folder, padir};
 
 /// Answers every command and outlives the end of its input.
 const PEER: &str =

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::scene::{folder, run, succeed};
+use super::fixture::{folder, run, succeed};
 
 /// All files below a directory with their content.
 #[cfg(unix)]

@@ -3,13 +3,13 @@
 
 mod bench;
 mod faults;
-mod scene;
+mod fixture;
 #[cfg(unix)]
 mod signals;
 
 use std::fs;
 
-use scene::{CONFIG, folder, lines, padir, record, run, succeed, wait_until};
+use fixture::{CONFIG, folder, lines, padir, record, run, succeed, wait_until};
 
 #[test]
 fn a_killed_run_goes_on_as_if_nothing_had_happened() {
@@ -26,6 +26,32 @@ fn a_killed_run_goes_on_as_if_nothing_had_happened() {
     assert_eq!(record(folder, "whole"), record(folder, "run"));
     let model = |run: &str| fs::read(folder.join(run).join("final/model.safetensors")).unwrap();
     assert!(model("whole") == model("run"), "the models differ");
+}
+
+#[test]
+fn evaluations_show_sources_references_and_hypotheses() {
+    let folder = folder();
+    let folder = folder.path();
+    let more =
+        ["--set", "run.max_steps=10", "--set", "run.eval_every=10", "--set", "run.log_every=10"];
+    let decode = ["--set", "run.decode.lines=7"];
+    let output = run(folder, &[&["train", "config.toml"], &more[..], &decode].concat());
+    let shown = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{shown}");
+    let dev = |name: &str, line: usize| {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        text.lines().nth(line).unwrap().to_owned()
+    };
+    for line in [0, 2, 4] {
+        let sample = format!(
+            "\n  source:     {}\n  reference:  {}\n  hypothesis: ",
+            dev("dev.en", line),
+            dev("dev.de", line)
+        );
+        assert!(shown.contains(&sample), "{sample:?} is not in {shown}");
+    }
+    assert!(shown.contains("\nstep 10/10, epoch "), "{shown}");
+    assert!(shown.contains(", 0:00:00 to go"), "{shown}");
 }
 
 /// A training replaces its models; what `padir shortlist` has put there stays.

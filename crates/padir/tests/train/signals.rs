@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::scene::{end, folder, lines, padir, succeed, wait_until};
+use super::fixture::{end, folder, lines, padir, succeed, wait_until};
 
 /// Sends signals, one right after the other.
 fn send(child: &Child, signals: &[&str]) {

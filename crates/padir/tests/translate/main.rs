@@ -3,8 +3,14 @@
 
 mod faults;
 mod house;
+mod int8;
+mod manual;
+mod overflow;
 mod passing_on;
+mod phrases;
 mod rerank;
+#[cfg(unix)]
+mod terminal;
 
 use std::fs;
 
@@ -137,7 +143,7 @@ fn doubt_and_masks_by_position_reach_the_decoder() {
     let mut config = ModelConfig::preset(Preset::Tiny, vocabulary.size(), DecoderKind::Parallel);
     config.symbols = Symbols::of_vocabulary(vocabulary.size(), vocabulary.pieces());
     let Decoder::Parallel(parallel) = &mut config.decoder else { panic!() };
-    (parallel.rejecter, parallel.initial) = (true, InitialTokens::NumberedMask);
+    (parallel.confidence_head, parallel.initial) = (true, InitialTokens::NumberedMask);
     house.save_model("doubting", config, &vocabulary);
     // A random network with one table for both ends says what it reads, and would be done at once.
     let learned = |below: &'static str| {

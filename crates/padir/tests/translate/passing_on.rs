@@ -106,3 +106,38 @@ fn a_model_is_passed_on_with_a_card() {
         assert!(text(&failed.stderr).contains(expected), "{}", text(&failed.stderr));
     }
 }
+
+/// Languages stand in the configuration, where other programs than ours find them too.
+#[test]
+fn the_languages_of_a_card_become_the_models() {
+    let house = House::build();
+    let card = |name: &str, languages: &str| {
+        let words = format!(
+            "title = \"Numbers\"\nlanguages = {languages}\ntraining_data = \"none\"\nattribution = \"nobody\"\n\
+             licence = \"CC0-1.0\"\nlimits = \"It is random.\"\n"
+        );
+        fs::write(house.path(name), words).unwrap();
+    };
+    card("card.toml", "[\"en\", \"de\"]");
+    card("other.toml", "[\"de\", \"en\"]");
+    card("bad.toml", "[\"e n\", \"de\"]");
+    let pack = |from: &str, to: &str, card: &str| {
+        house.run_any(&["quantize", from, "--output", to, "--card", card], b"")
+    };
+    let made = pack("padir", "small", "card.toml");
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let config = fs::read_to_string(house.path("small/config.json")).unwrap();
+    let config: Value = serde_json::from_str(&config).unwrap();
+    assert_eq!(
+        (&config["source_language"], &config["target_language"]),
+        (&"en".into(), &"de".into())
+    );
+    for (from, card, expected) in [
+        ("small", "other.toml", "the model translates en into de; its card says de into en"),
+        ("padir", "bad.toml", "\"e n\" is not the code of a language"),
+    ] {
+        let failed = pack(from, "again", card);
+        assert!(text(&failed.stderr).contains(expected), "{}", text(&failed.stderr));
+        assert!(!house.path("again").exists());
+    }
+}

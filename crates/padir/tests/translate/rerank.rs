@@ -25,15 +25,15 @@ fn five_best(house: &House, arguments: &[&str]) -> Vec<Vec<One>> {
 }
 
 /// What is drawn is scored token by token; whoever judges does it in one pass. Both must come to the same, but for what was cut off at
-/// the greatest length: the judge misses its end.
+/// the greatest length: the reranker misses its end.
 #[test]
 fn a_judge_scores_what_was_scored_token_by_token() {
     let house = House::build();
     for precision in ["--f32", "--int8"] {
         let alone = ["--model", "ar", "--sample", "--set", "length_penalty=1.5", precision];
         let found = five_best(&house, &alone).concat();
-        let judged = ["--judge", "ar", "--judge-penalty", "1.5"];
-        let again = five_best(&house, &[&alone[..], &judged].concat()).concat();
+        let reranked = ["--rerank", "ar", "--rerank-penalty", "1.5"];
+        let again = five_best(&house, &[&alone[..], &reranked].concat()).concat();
         let short: Vec<_> = found.iter().filter(|(_, tokens, _)| *tokens < 6).collect();
         assert!(short.iter().any(|(_, tokens, _)| *tokens > 1), "{found:?}");
         for found in short {
@@ -48,23 +48,23 @@ fn a_judge_scores_what_was_scored_token_by_token() {
 fn a_judge_changes_the_order_and_nothing_else() {
     let house = House::build();
     let model = ["--model", "padir", "--lengths", "5"];
-    // Networks that have learnt nothing agree that little said is little wrong; this judge wants much.
-    let judge = ["--judge", "ar", "--judge-penalty", "6"];
-    let (own, judged) =
-        (five_best(&house, &model), five_best(&house, &[&model[..], &judge].concat()));
-    for line in &judged {
+    // Networks that have learnt nothing agree that little said is little wrong; this reranker wants much.
+    let reranker = ["--rerank", "ar", "--rerank-penalty", "6"];
+    let (own, reranked) =
+        (five_best(&house, &model), five_best(&house, &[&model[..], &reranker].concat()));
+    for line in &reranked {
         assert!(line.is_sorted_by(|(a, _, _), (b, _, _)| a >= b), "best first: {line:?}");
     }
     let texts = |all: &[Vec<One>]| -> Vec<Vec<String>> {
         all.iter().map(|line| line.iter().map(|(_, _, text)| text.clone()).collect()).collect()
     };
-    let (mut own, mut others) = (texts(&own), texts(&judged));
+    let (mut own, mut others) = (texts(&own), texts(&reranked));
     assert_ne!(own, others, "another order");
     own.iter_mut().chain(&mut others).for_each(|line| line.sort());
     assert_eq!(own, others, "of the same texts");
     for more in [["--batch", "1"], ["--threads", "3"]] {
-        let alike = five_best(&house, &[&model[..], &judge, &more].concat());
-        assert_eq!(judged, alike, "{more:?}");
+        let alike = five_best(&house, &[&model[..], &reranker, &more].concat());
+        assert_eq!(reranked, alike, "{more:?}");
     }
 }
 
@@ -78,10 +78,10 @@ fn what_cannot_rerank_is_refused() {
     fs::rename(house.path("other-vocab"), house.path("vocab")).unwrap();
     house.make_model("stranger", DecoderKind::Causal);
     let cases = [
-        (vec!["--judge", "padir"], "reranking needs an autoregressive model"),
-        (vec!["--judge", "stranger"], "the reranker has another vocabulary than the model"),
-        (vec!["--judge", "nobody"], "nobody cannot rerank"),
-        (vec!["--judge", "ar", "--judge-penalty", "inf"], "length penalty is inf"),
+        (vec!["--rerank", "padir"], "reranking needs an autoregressive model"),
+        (vec!["--rerank", "stranger"], "the reranker has another vocabulary than the model"),
+        (vec!["--rerank", "nobody"], "nobody cannot rerank"),
+        (vec!["--rerank", "ar", "--rerank-penalty", "inf"], "length penalty is inf"),
     ];
     for (more, expected) in cases {
         let (_, errors) = house.fail(&[&["--model", "padir", "one two"], &more[..]].concat(), b"");
@@ -94,7 +94,7 @@ fn evaluations_name_the_reranker() {
     let house = House::build();
     fs::write(house.path("test.a"), "one two\nthree four five\n").unwrap();
     let arguments =
-        ["evaluate", "--model", "padir", "test.a", "test.a", "--judge", "ar", "--int8", "--json"];
+        ["evaluate", "--model", "padir", "test.a", "test.a", "--rerank", "ar", "--int8", "--json"];
     let output = house.run_any(&arguments, b"");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();

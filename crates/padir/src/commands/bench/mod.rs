@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use crate::console::Console;
 
-/// Measure speed beside a peer or the limit of the machine.
+/// Measure speed, beside another engine or the limits of the machine.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir bench train config.toml
@@ -22,7 +22,7 @@ pub(crate) struct Bench {
 
 #[derive(clap::Subcommand)]
 enum What {
-    Decode(decode::Decode),
+    Decode(Box<decode::Decode>),
     Train(train::Train),
 }
 

@@ -174,7 +174,8 @@ impl Train {
         vocabulary: &Vocabulary,
         scratch: &Path,
     ) -> Result<Vec<Vec<Pairs>>> {
-        let shards = data::shards(config, vocabulary, scratch, &AtomicBool::new(false))?;
+        let shards =
+            data::shards(config, vocabulary, scratch, &AtomicBool::new(false), &mut |_| ())?;
         let accumulate = config.optimiser.accumulate as usize;
         let reader = BatchReader::new(shards, config.batch_config(), Rank(0))?;
         let batches: Vec<Pairs> = reader
@@ -201,7 +202,7 @@ impl Train {
             let parts = &batches[*next % batches.len()];
             let report = learner.learn(parts)?;
             if step == 0 {
-                first = report.tally.mean_loss();
+                first = report.statistics.mean_loss();
             }
             tokens += parts.iter().map(Pairs::tokens).sum::<usize>();
             *next += 1;

@@ -12,31 +12,28 @@ use clap::ValueEnum;
 use padir_base::TokenId;
 use padir_base::hash::Sha256;
 use padir_base::manifest::Manifest;
-use padir_text::defect::Tally;
+use padir_pipeline::corpora::note_skipped;
+use padir_text::defect::DefectCounts;
 use padir_text::origin::Origin;
+use padir_text::portion::Portion;
 use padir_text::shard::{
     Extent, Fault, Lexicon, MAX_LENGTH, ShardError, ShardSet, ShardWriter, Volume,
 };
 use padir_text::vocab::Vocabulary;
-use padir_text::{Corpus, Pair, Pairs};
-use rayon::prelude::*;
+use padir_text::{Corpus, Pairs};
 use serde::Serialize;
 use serde_json::json;
 
 use super::shards::{Batches, count_shards, megabytes};
 use super::table::{grouped, percent};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, explain, note_skipped, open};
+use crate::corpus::{CorpusArgs, explain, open};
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
 
 /// Why pairs are left out here, besides what the reader of the corpus finds.
 const TOO_MANY_TOKENS: &str = "too many tokens";
 const EMPTY_SIDE: &str = "empty side";
-
-/// A portion ends with so many pairs or bytes of text.
-const PORTION: usize = 8192;
-const PORTION_BYTES: usize = 8 << 20;
 
 /// Encode a corpus into binary shards for training.
 ///
@@ -158,9 +155,8 @@ impl Encode {
     ) -> Result<u64> {
         let mut portion = Portion::default();
         let mut number = 0_u64;
-        while portion.read(pairs)? {
-            portion.encode(vocabulary);
-            for (source, target) in portion.encoded() {
+        while portion.read(pairs).map_err(explain)? {
+            for (source, target) in portion.encode(vocabulary) {
                 number += 1;
                 let admitted = self.limits.admit(source, target, counts);
                 if admitted.with_context(|| format!("{corpus}, pair {number}"))? {
@@ -236,55 +232,6 @@ pub(super) fn load_vocabulary(path: &Path) -> Result<Vocabulary> {
     )
 }
 
-/// Some pairs of text and their tokens; the memory is used again.
-#[derive(Default)]
-struct Portion {
-    slots: Vec<Slot>,
-    filled: usize,
-}
-
-#[derive(Default)]
-struct Slot {
-    text: Pair,
-    source: Vec<TokenId>,
-    target: Vec<TokenId>,
-}
-
-impl Portion {
-    /// Reads the next pairs; false if there are none.
-    fn read(&mut self, pairs: &mut Pairs) -> Result<bool> {
-        let mut bytes = 0;
-        self.filled = 0;
-        while self.filled < PORTION && bytes < PORTION_BYTES {
-            if self.filled == self.slots.len() {
-                self.slots.push(Slot::default());
-            }
-            let text = &mut self.slots[self.filled].text;
-            if !pairs.read(text).map_err(explain)? {
-                break;
-            }
-            bytes += text.source.len() + text.target.len();
-            self.filled += 1;
-        }
-        Ok(self.filled > 0)
-    }
-
-    fn encode(&mut self, vocabulary: &Vocabulary) {
-        let slots = &mut self.slots[..self.filled];
-        slots.par_iter_mut().with_min_len(64).for_each_init(
-            || vocabulary.encoder(),
-            |encoder, slot| {
-                encoder.encode_into(&slot.text.source, &mut slot.source);
-                encoder.encode_into(&slot.text.target, &mut slot.target);
-            },
-        );
-    }
-
-    fn encoded(&self) -> impl Iterator<Item = (&[TokenId], &[TokenId])> {
-        self.slots[..self.filled].iter().map(|slot| (&slot.source[..], &slot.target[..]))
-    }
-}
-
 /// What happened to the pairs.
 #[derive(Default)]
 struct Counts {
@@ -301,8 +248,8 @@ impl Counts {
         *self.skipped.entry(reason).or_default() += pairs;
     }
 
-    fn add_unreadable(&mut self, tally: Tally) {
-        for (reason, pairs) in tally.reasons().into_iter().filter(|(_, pairs)| *pairs > 0) {
+    fn add_unreadable(&mut self, counts: DefectCounts) {
+        for (reason, pairs) in counts.reasons().into_iter().filter(|(_, pairs)| *pairs > 0) {
             self.skip(reason, pairs);
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use padir_text::filter::{Filter as Judge, Forbidden, Reason, Rules, Unique};
+use padir_text::filter::{Filter as PairFilter, Forbidden, Reason, Rules, Unique};
 use serde_json::{Map, Value, json};
 
 use super::table::{Table, grouped, percent};
@@ -13,7 +13,7 @@ use crate::corpus::{
     CorpusArgs, OutputArgs, corpora_of_names, explain_write, for_each_pair, note_empty,
 };
 
-/// Leave out pairs by length, length ratio, repetition, or overlap with a test set.
+/// Remove pairs by length, length ratio, duplication, or overlap with a test set.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir data filter train.en train.de --min-words 1 --max-words 100 --max-ratio 3 \\
@@ -21,7 +21,7 @@ use crate::corpus::{
   padir data filter train.tsv --exclude test.en --exclude test.de -o train-clean.tsv
   padir data filter zh.tsv --max-char-ratio 9 --max-chars 400 -o - | head
 
-Words are what white space separates: for Chinese or Japanese use the options in characters. A
+Words are separated by white space: for Chinese or Japanese use the options in characters. A
 pair is counted for the first rule it breaks, in the order of the table.")]
 pub(crate) struct Filter {
     #[command(flatten)]
@@ -123,11 +123,11 @@ impl Filter {
                 Ok(())
             })?;
         }
-        let mut judge = Judge::new(self.rules.rules()?, forbidden);
+        let mut filter = PairFilter::new(self.rules.rules()?, forbidden);
         let mut writer = self.output.create(console, self.corpus.languages(&corpora))?;
         let mut dropped: HashMap<Reason, u64> = HashMap::new();
         let (read, skipped) = for_each_pair(console, &corpora, reading, |pair| {
-            match judge.judge(pair) {
+            match filter.check(pair) {
                 None => writer.write(pair).map_err(explain_write)?,
                 Some(reason) => *dropped.entry(reason).or_default() += 1,
             }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use padir_pipeline::corpora::note_skipped;
 use padir_text::inspect::{
     CharacterReport, CorpusReport, Inspection, LengthReport, Overlap, Share, SideReport, inspect,
     overlaps,
@@ -11,9 +12,9 @@ use serde_json::json;
 
 use super::table::{Table, grouped, percent};
 use crate::console::Console;
-use crate::corpus::{CorpusArgs, explain, note_skipped, open};
+use crate::corpus::{CorpusArgs, explain, open};
 
-/// Count a corpus: lengths, repetitions, characters; of several, what they share.
+/// Statistics of a corpus: lengths, duplicates, characters; overlap of several.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir data inspect train.en.gz train.de.gz
@@ -21,7 +22,7 @@ use crate::corpus::{CorpusArgs, explain, note_skipped, open};
   padir data inspect --parquet wmt.parquet --langs de,en --json
   xzcat pairs.tsv.xz | padir data inspect -
 
-Words are what white space separates; characters are Unicode code points. Of several corpora it
+Words are separated by white space; characters are Unicode code points. Of several corpora it
 is also shown which sentences of the one occur in the other. Memory: 24 bytes for each pair.")]
 pub(crate) struct Inspect {
     #[command(flatten)]

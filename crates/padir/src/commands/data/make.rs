@@ -17,7 +17,7 @@ use crate::corpus::{explain_write, make_directory};
 use crate::hint::WithHint;
 use crate::places::Places;
 
-/// Make a synthetic parallel corpus, the same for the same seed, without a download.
+/// Generate a synthetic parallel corpus from a seed, without a download.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir data make mixed --out-dir toy --train 20000 --dev 500 --test 500

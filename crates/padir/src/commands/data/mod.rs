@@ -1,9 +1,9 @@
-//! `padir data`: look at corpora, clean them, divide them, convert them, make them, imagine more, encode them.
+//! `padir data`: look at corpora, clean them, divide them, convert them, make them, augment more, encode them.
 
+mod augment;
 mod convert;
 mod encode;
 mod filter;
-mod imagine;
 mod inspect;
 mod make;
 mod shards;
@@ -14,7 +14,7 @@ use anyhow::Result;
 
 use crate::console::Console;
 
-/// Look at parallel corpora, clean, divide, convert and make them.
+/// Inspect, filter, split, convert and generate parallel corpora.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir data make mixed --out-dir toy --train 20000 --dev 500 --test 500
@@ -34,7 +34,8 @@ enum DataCommand {
     Split(split::Split),
     Convert(convert::Convert),
     Make(make::Make),
-    Imagine(imagine::Imagine),
+    #[command(alias = "imagine")]
+    Augment(augment::Augment),
     Encode(encode::Encode),
     Shards(shards::Shards),
 }
@@ -47,7 +48,7 @@ impl Data {
             DataCommand::Split(command) => command.run(console),
             DataCommand::Convert(command) => command.run(console),
             DataCommand::Make(command) => command.run(console),
-            DataCommand::Imagine(command) => command.run(console),
+            DataCommand::Augment(command) => command.run(console),
             DataCommand::Encode(command) => command.run(console),
             DataCommand::Shards(command) => command.run(console),
         }

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
 use padir_base::random::Seed;
+use padir_pipeline::corpora::require_pairs;
 use padir_text::columnar::Languages;
 use padir_text::origin::Origin;
-use padir_text::split::{By, Chooser, Fate, Sizes};
+use padir_text::split::{By, Chooser, Placement, Sizes};
 use padir_text::writer::{Destination, PairWriter};
 use padir_text::{Corpus, Pair};
 use serde_json::json;
@@ -15,12 +16,11 @@ use super::table::grouped;
 use crate::console::Console;
 use crate::corpus::{
     CorpusArgs, default_languages, explain, explain_write, for_each_pair, make_directory,
-    require_pairs,
 };
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
 
-/// Divide a corpus into training, development and test sets.
+/// Split a corpus into training, development and test sets.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir data split all.en all.de --dev 1000 --test 2000 --out-dir corpus
@@ -210,12 +210,12 @@ impl Split {
             for pair in crate::corpus::open(corpus, self.corpus.reading())? {
                 let pair = pair.map_err(explain)?;
                 match split.place(&pair) {
-                    Fate::Train => {
+                    Placement::Train => {
                         writer.write(&pair).map_err(explain_write)?;
                         train += 1;
                     }
-                    Fate::HeldOut => {}
-                    Fate::Dropped => dropped += 1,
+                    Placement::HeldOut => {}
+                    Placement::Dropped => dropped += 1,
                 }
             }
         }

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+pub(in crate::commands) use padir_pipeline::numbers::{grouped, pairs, percent};
+
 /// Rows of cells; the first column is aligned left, the others right.
 #[derive(Default)]
 pub(in crate::commands) struct Table {
@@ -36,47 +38,9 @@ impl Table {
     }
 }
 
-/// A number with a thin grouping that copies well: 1,234,567.
-pub(in crate::commands) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number of pairs, in words: `1 pair`, `1,000 pairs`.
-pub(in crate::commands) fn pairs(n: u64) -> String {
-    format!("{} {}", grouped(n), if n == 1 { "pair" } else { "pairs" })
-}
-
-/// A share in per cent.
-pub(in crate::commands) fn percent(part: u64, whole: u64) -> String {
-    let share = if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
-    format!("{share:.2} %")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_threes() {
-        let cases = [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (123_456, "123,456"),
-            (1_234_567, "1,234,567"),
-        ];
-        for (n, expected) in cases {
-            assert_eq!(grouped(n), expected);
-        }
-    }
 
     #[test]
     fn columns_line_up() {

@@ -4,16 +4,11 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use padir_decode::Abilities;
+use padir_pipeline::evaluate::Variant;
 use padir_translate::Decoding;
 
 use super::DecodingArgs;
 use crate::commands::translate::{Counts, change};
-
-/// A way to decode, and its name.
-pub(super) struct Variant {
-    pub(super) name: String,
-    pub(super) decoding: Decoding,
-}
 
 impl DecodingArgs {
     /// Every combination of what the user listed, on top of the model's own settings.
@@ -69,7 +64,11 @@ fn name(decoding: &Decoding) -> String {
             format!("steps{}.lengths{}", settings.steps, settings.lengths)
         }
         Decoding::MaskPredict(how) => format!("mask-predict{}.lengths{}", how.steps, how.lengths),
+        Decoding::EasyFirst(how) => format!("easy-first{}.lengths{}", how.steps, how.lengths),
+        Decoding::Sundae(how) => format!("sundae{}.samples{}", how.steps, how.samples),
+        Decoding::Gibbs(how) => format!("gibbs{}.lengths{}", how.sweeps, how.lengths),
         Decoding::Beam(beam) => format!("beam{}", beam.num_beams),
         Decoding::Sample(_) => "sample".to_owned(),
+        Decoding::Ctc(how) => format!("ctc.steps{}.beam{}", how.steps, how.num_beams),
     }
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use padir_base::mask::MaskLaw;
 use padir_lab::bound::{
-    Assumption, Generalisation, IsingBox, ModeFast, ModeSlow, PopulationLoss, Separation, Strength,
+    Assumption, Generalisation, IsingBox, ModeFast, ModeRatios, ModeSlow, PopulationLoss,
+    Separation, Strength,
 };
 use padir_lab::chain::Blocks;
 use padir_lab::decay::distance;
@@ -76,6 +77,7 @@ pub(crate) struct Bounds {
 struct Report {
     j0: f64,
     h_g: f64,
+    modes: Modes,
     mode_fast: Fast,
     mode_slow: Slow,
     separation: Apart,
@@ -87,6 +89,20 @@ struct Check {
     condition: &'static str,
     left: f64,
     right: f64,
+    holds: bool,
+}
+
+/// The modes of a strongly ferromagnetic model.
+#[derive(Serialize)]
+struct Modes {
+    assumptions: Vec<Check>,
+    /// The smallest ln p(x)/p(y), x ∈ R₁, y ∈ R₋₁: above 0.
+    ln_up_over_down: f64,
+    /// The smallest ln p(y)/p(z), z in neither: at least 2J₀.
+    ln_down_over_other: f64,
+    /// ln P(R₁)/P(R₋₁): exactly `2h_G`.
+    ln_mass_ratio: f64,
+    /// Whether all three are as the proposition says.
     holds: bool,
 }
 
@@ -181,6 +197,7 @@ impl Bounds {
         let report = Report {
             j0: strength.j0,
             h_g: strength.h_g,
+            modes: modes(&clique),
             mode_fast: self.fast(&clique, k)?,
             mode_slow: self.slow(&clique)?,
             separation: self.separation(&clique, k)?,
@@ -297,6 +314,21 @@ impl Bounds {
     }
 }
 
+fn modes(clique: &Clique) -> Modes {
+    let Strength { j0, h_g } = Strength::of(clique);
+    let ratios = ModeRatios::of(clique);
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + a.abs());
+    Modes {
+        assumptions: checks(&Strength::assumptions(clique)),
+        ln_up_over_down: ratios.up_over_down,
+        ln_down_over_other: ratios.down_over_other,
+        ln_mass_ratio: ratios.masses,
+        holds: ratios.up_over_down > 0.0
+            && (ratios.down_over_other >= 2.0 * j0 || close(ratios.down_over_other, 2.0 * j0))
+            && close(ratios.masses, 2.0 * h_g),
+    }
+}
+
 /// The tensorisation constant of the learned model.
 struct Known {
     lower: Option<f64>,
@@ -344,6 +376,24 @@ fn print(console: &Console, report: &Report) -> Result<()> {
         }
         Ok(())
     };
+    let modes = &report.modes;
+    let assumed = modes.assumptions.iter().all(|assumption| assumption.holds);
+    let verdict = match (assumed, modes.holds) {
+        (false, _) => "is not claimed",
+        (true, true) => "holds",
+        (true, false) => "FAILS",
+    };
+    writeln!(out, "modes: p(x) > p(y) ≥ e^(2J₀) p(z) {verdict}")?;
+    writeln!(
+        out,
+        "  exactly: ln p(x)/p(y) ≥ {}, ln p(y)/p(z) ≥ {} (2J₀ {}), ln P(R₁)/P(R₋₁) {} (2h_G {})",
+        human(modes.ln_up_over_down),
+        human(modes.ln_down_over_other),
+        human(2.0 * report.j0),
+        human(modes.ln_mass_ratio),
+        human(2.0 * report.h_g)
+    )?;
+    list(&mut out, "assumptions", &modes.assumptions)?;
     let fast = &report.mode_fast;
     writeln!(out, "k-Gibbs reaches R₁ within {} steps", human_option(fast.steps))?;
     writeln!(out, "  exactly: {} steps; expected {}", fast.exact, fast.exact_expected)?;

@@ -2,18 +2,21 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use padir_base::mask::MaskLaw;
-use padir_lab::chain::{Blocks, Chain};
-use padir_lab::decay::{self, Distance, chi_squared_bound, kullback_leibler_bound, point_mass};
+use padir_lab::chain::{Blocks, Chain, schedule, schedule_length};
+use padir_lab::decay::{
+    self, Distance, chi_squared_bound, kullback_leibler_bound, point_mass, sweep_chi_squared_bound,
+};
 use padir_lab::distribution::Distribution;
 use padir_lab::inequality::{Inequality, SearchSettings, UpperBound, tensorisation, upper_bound};
-use padir_lab::spectrum::{DENSE_STATES, poincare};
+use padir_lab::spectrum::{DENSE_STATES, SweepSpectrum, poincare, sweep_spectrum};
 use serde::Serialize;
 
 use super::law::LawArgs;
-use super::model::ModelArgs;
+use super::model::{ModelArgs, parse_state};
 use super::output::{finite, human, human_option, print_report, print_table, write_columns};
+use super::scan::ScanArgs;
 use crate::console::Console;
 use crate::places::{Force, Places};
 
@@ -21,11 +24,14 @@ use crate::places::{Force, Places};
 ///
 /// χ² is bounded by (1 − 1/C)²ᵗ χ²₀ with the Poincaré constant C; KL by (1 − `1/C_AT)ᵗ` KL₀ with a
 /// proven upper bound of the tensorisation constant, up to 1024 states. (The paper prints
-/// `e^(−2t/C_AT)`, which is not true; see docs/lab.md.)
+/// `e^(−2t/C_AT)`, which is not true; see docs/lab.md.) A scan in a fixed order is not reversible: its χ² falls by σ₂² a
+/// sweep at least, and KL has no bound. A law with a schedule is followed step by step, without bounds.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir lab decay --n 4 --j 0.3 --k 1 --steps 20
   padir lab decay --n 8 --graph ring --j 0.5 --k 2 --from up --out decay.csv
+  padir lab decay --n 6 --graph ring --j 0.5 --scan colour --steps 12
+  padir lab decay --n 4 --j 0.8 --law linear.toml       # law = \"linear\", steps = 4
   padir lab decay --n 4 --j 0.8 --parallel --json")]
 pub(crate) struct Decay {
     #[command(flatten)]
@@ -34,13 +40,16 @@ pub(crate) struct Decay {
     #[command(flatten)]
     law: LawArgs,
 
+    #[command(flatten)]
+    scan: ScanArgs,
+
     /// Independent parallel instead of block dynamics; it has no bound, and p is not its limit.
-    #[arg(long, conflicts_with_all = ["k", "law"])]
+    #[arg(long, conflicts_with_all = ["k", "law", "scan"])]
     parallel: bool,
 
-    /// The number of steps.
-    #[arg(long, value_name = "T", default_value_t = 20, allow_negative_numbers = true)]
-    steps: usize,
+    /// The number of steps; of a scan, updates of a block [default: 20, or as many as a schedule has].
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    steps: Option<usize>,
 
     /// The start: down (all symbol 0), up (all the last symbol), or the number of a state.
     #[arg(long, value_name = "STATE", default_value = "down", allow_negative_numbers = true)]
@@ -57,6 +66,12 @@ pub(crate) struct Decay {
 #[derive(Serialize)]
 struct Report {
     poincare: Option<f64>,
+    /// Updates of a sweep, if the scan has a fixed order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updates: Option<usize>,
+    /// The factor σ₂² by which a sweep makes χ² smaller at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contraction: Option<f64>,
     /// The largest quotient found: `C_AT` is at least this.
     tensorisation_lower: Option<f64>,
     /// What is proven: `C_AT` is at most this. The bound on KL uses it.
@@ -71,6 +86,8 @@ struct Constants {
     poincare: Option<f64>,
     lower: Option<f64>,
     upper: Option<UpperBound>,
+    /// Of a scan: the updates of a sweep, and 1/(1 − σ₂²) if it is known.
+    sweep: Option<(usize, Option<SweepSpectrum>)>,
 }
 
 #[derive(Serialize)]
@@ -90,15 +107,20 @@ impl Decay {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         let inputs = self.model.files().chain(self.law.files());
         Places::default().reads(inputs).writes(&self.out).check(self.force)?;
-        let (_, p) = self.model.enumerate()?;
+        let (model, p) = self.model.enumerate()?;
         let start = self.start(&p)?;
         let law = self.law.build(p.space().sites())?;
-        let chain = if self.parallel { Chain::Parallel } else { Chain::Blocks(law.clone()) };
-        let progress = console.progress("Stepping", self.steps as u64);
+        let sweep = self.scan.sweep(&model, &law)?;
+        let (chain, steps) = self.chain(&law, sweep.as_deref(), p.space().sites())?;
+        let progress = console.progress("Stepping", steps as u64);
         let start = point_mass(p.space().size(), start);
-        let curve = decay::decay(&p, &chain, &start, self.steps, || progress.inc(1))?;
+        let curve = decay::decay(&p, &chain, &start, steps, || progress.inc(1))?;
         progress.finish_and_clear();
-        let known = if self.parallel { Constants::default() } else { constants(&p, &law)? };
+        let known = match &chain {
+            Chain::Blocks(law) => constants(&p, law)?,
+            Chain::Parallel => Constants::default(),
+            Chain::Cycle(_) => sweep_constants(&p, sweep.as_deref())?,
+        };
         let rows: Vec<Row> = curve.iter().map(|d| row(d, &curve[0], &known)).collect();
         if let Some(path) = &self.out {
             let names = ["t", "tv", "kl", "kl_bound", "chi2", "chi2_bound"];
@@ -107,6 +129,8 @@ impl Decay {
         }
         let report = Report {
             poincare: known.poincare,
+            updates: known.sweep.map(|sweep| sweep.0),
+            contraction: known.sweep.and_then(|sweep| sweep.1).map(|found| found.contraction),
             tensorisation_lower: known.lower,
             tensorisation_upper: known.upper.map(|u| u.value),
             tensorisation_rule: known.upper.map(|u| u.rule.name()),
@@ -119,19 +143,30 @@ impl Decay {
         }
     }
 
+    /// The chain, and how many steps of it.
+    fn chain(
+        &self,
+        law: &MaskLaw,
+        sweep: Option<&[Vec<usize>]>,
+        sites: usize,
+    ) -> Result<(Chain, usize)> {
+        let steps = self.steps.unwrap_or(20);
+        if self.parallel {
+            return Ok((Chain::Parallel, steps));
+        }
+        if let Some(sweep) = sweep {
+            return Ok((Chain::sweep(sweep), steps));
+        }
+        let Some(length) = schedule_length(law) else {
+            return Ok((Chain::Blocks(law.clone()), steps));
+        };
+        let steps = self.steps.unwrap_or(length);
+        ensure!(steps <= length, "--steps {steps} goes beyond the schedule of {length} steps");
+        Ok((Chain::Cycle(schedule(law, sites)?), steps))
+    }
+
     fn start(&self, p: &Distribution) -> Result<usize> {
-        let size = p.space().size();
-        Ok(match self.from.as_str() {
-            "down" => 0,
-            "up" => size - 1,
-            number => {
-                let Ok(state) = number.parse() else {
-                    bail!("--from {number} is neither down, up nor the number of a state");
-                };
-                ensure!(state < size, "--from {state} is not among the states 0 to {}", size - 1);
-                state
-            }
-        })
+        parse_state(&self.from, p.space().size())
     }
 }
 
@@ -148,6 +183,14 @@ fn constants(p: &Distribution, law: &MaskLaw) -> Result<Constants> {
     Ok(known)
 }
 
+/// What is known of a scan; nothing of a schedule.
+fn sweep_constants(p: &Distribution, sweep: Option<&[Vec<usize>]>) -> Result<Constants> {
+    let Some(sweep) = sweep else { return Ok(Constants::default()) };
+    let small = p.space().size() <= DENSE_STATES;
+    let found = if small { Some(sweep_spectrum(p, sweep)?) } else { None };
+    Ok(Constants { sweep: Some((sweep.len(), found)), ..Constants::default() })
+}
+
 fn row(d: &Distance, first: &Distance, known: &Constants) -> Row {
     let (kl, chi2) = (first.kullback_leibler, first.chi_squared);
     Row {
@@ -156,7 +199,13 @@ fn row(d: &Distance, first: &Distance, known: &Constants) -> Row {
         kl: finite(d.kullback_leibler),
         kl_bound: known.upper.and_then(|c| finite(kullback_leibler_bound(c.value, kl, d.step))),
         chi2: finite(d.chi_squared),
-        chi2_bound: known.poincare.and_then(|c| finite(chi_squared_bound(c, chi2, d.step))),
+        chi2_bound: match (known.poincare, known.sweep) {
+            (Some(c), _) => finite(chi_squared_bound(c, chi2, d.step)),
+            (None, Some((updates, Some(found)))) => {
+                finite(sweep_chi_squared_bound(found.reversible.to_f64(), chi2, d.step, updates))
+            }
+            _ => None,
+        },
     }
 }
 
@@ -198,6 +247,15 @@ fn print(console: &Console, report: &Report) -> Result<()> {
         ));
     } else if report.poincare.is_some() {
         console.note("no upper bound of the tensorisation constant is known, so none for KL");
+    }
+    if let Some(updates) = report.updates {
+        console.note(format!("a sweep is {updates} updates; t counts updates"));
+    }
+    if let Some(contraction) = report.contraction {
+        console.note(format!(
+            "every sweep makes χ² at least {} times as small",
+            human(1.0 / contraction)
+        ));
     }
     if let Some(lower) = report.tensorisation_lower {
         console.note(format!("tensorisation constant at least {}", human(lower)));

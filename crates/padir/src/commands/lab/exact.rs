@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use padir_base::mask::MaskLaw;
 use padir_lab::asymptotics::{self, BlockSize, Cost, by_block_size};
 use padir_lab::chain::{Matrix, parallel_matrix};
 use padir_lab::data::write_npy_array;
 use padir_lab::decay::distance;
 use padir_lab::distribution::Distribution;
 use padir_lab::gth;
-use padir_lab::model::Family;
+use padir_lab::model::{Family, Model};
 use padir_lab::wide::Wide;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -19,6 +20,8 @@ use super::model::ModelArgs;
 use super::output::{
     human, human_wide_within, human_within, json_number, print_report, print_table, write_columns,
 };
+use super::scan::ScanName;
+use super::scans::{ScanRow, print_scans};
 use crate::console::Console;
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
@@ -27,14 +30,15 @@ use crate::places::{Force, Places};
 ///
 /// Parameters are the field of every site and the coupling of every edge. `trace` is tr Γᵏ, `trace J`
 /// its part over the couplings. `mono` is the smallest μ with (Γᵏ − Γᵏ⁺¹) v = μ Γᵏ v, `bound` the same
-/// for (C·I⁻¹ − Γᵏ) v = μ C·I⁻¹ v: the theory says that neither is negative. Only digits that
-/// are right are printed.
+/// for (C·I⁻¹ − Γᵏ) v = μ C·I⁻¹ v: the theory says that neither is negative. `gap gain` is `gap_k`/(k·gap₁), at least 1.
+/// A table is its own saturated family, up to 256 states. Only digits that are right are printed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir lab exact --n 4 --clique 4 --j 0.3 --h 0
   padir lab exact --n 10 --clique 4 --h 5 --j 6
   padir lab exact --n 9 --graph grid --j 0.4 --json
   padir lab exact --n 4 --j 0.3 --mixing --epsilon 0.05
+  padir lab exact --n 6 --graph ring --j 0.5 --scan systematic,colour
   padir lab exact --n 16 --graph ring --j 0.2 --k 8  # 65536 states, matrix-free
   padir lab exact --model mine.toml --law adaptive.toml")]
 pub(crate) struct Exact {
@@ -48,6 +52,10 @@ pub(crate) struct Exact {
     /// Also analyse this mask law (.toml or .json), adaptive ones included.
     #[arg(long, value_name = "FILE")]
     law: Option<PathBuf>,
+
+    /// Also these scans of single sites beside random 1-Gibbs, up to 1024 states.
+    #[arg(long, value_enum, value_name = "SCAN,…", value_delimiter = ',')]
+    pub(super) scan: Vec<ScanName>,
 
     /// Also log-Sobolev, modified log-Sobolev and tensorisation constants, and mixing times.
     #[arg(long)]
@@ -72,6 +80,8 @@ pub(super) struct Report {
     log_partition: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     law: Option<LawRow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scans: Vec<ScanRow>,
     /// How far the stationary law of independent parallel is from p.
     #[serde(skip_serializing_if = "Option::is_none")]
     independent_parallel_tv: Option<f64>,
@@ -94,6 +104,8 @@ pub(super) struct Row {
     order_error: f64,
     /// `gap_k` / (k · gap₁), which the theory says is at least 1; with k = 1 among the sizes.
     pub(super) gap_gain: Option<f64>,
+    /// max |∇²L − Cov(score)| / max |∇²L| at the truth: the information-matrix equality. None where it would take long.
+    information_gap: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mixing: Option<Mixing>,
 }
@@ -122,6 +134,8 @@ impl Exact {
         let progress = console.progress("Analysing", 0);
         let rows = by_block_size(&p, family.as_ref(), &sizes, || progress.inc(1))?;
         progress.finish_and_clear();
+        let equalities = equalities(&model, &p, family.as_ref(), &sizes)?;
+        let scans = self.scans(&model, &p)?;
         let law =
             self.law.as_ref().map(|path| analyse_law(path, &p, family.as_ref())).transpose()?;
         let parallel = stationary_distance(&p)?;
@@ -130,12 +144,17 @@ impl Exact {
             write(path, &rows)?;
         }
         let first = rows.iter().find(|size| size.k == 1).map(|size| size.poincare.constant);
-        let mut mixing = mixing.into_iter();
+        let (mut mixing, mut equalities) = (mixing.into_iter(), equalities.into_iter());
+        let found = rows.iter().map(|size| Row {
+            information_gap: equalities.next(),
+            ..row(size, first, mixing.next())
+        });
         let report = Report {
-            k: rows.iter().map(|size| row(size, first, mixing.next())).collect(),
+            k: found.collect(),
             states: p.space().size(),
             log_partition: p.log_partition(),
             law,
+            scans,
             independent_parallel_tv: parallel,
         };
         if console.wants_json() {
@@ -163,7 +182,7 @@ fn write(path: &Path, rows: &[BlockSize]) -> Result<()> {
         return write_columns(path, &NAMES, &rows.iter().map(numbers).collect::<Vec<_>>());
     }
     let matrices: Option<Vec<&Matrix<f64>>> = rows.iter().map(|r| r.variance.as_ref()).collect();
-    let matrices = matrices.context("a table has no parameters, and so no Γ to write")?;
+    let matrices = matrices.context("a table of more than 256 states has no Γ to write")?;
     let size = matrices.first().map_or(0, |m| m.size());
     let entries = matrices.iter().flat_map(|m| (0..size).flat_map(|i| m.row(i))).copied();
     Ok(write_npy_array(path, &[rows.len(), size, size], entries)?)
@@ -188,10 +207,35 @@ fn announce(
     Ok(())
 }
 
+/// The information-matrix equality for every size; none if that would take long.
+fn equalities(
+    model: &Model,
+    p: &Distribution,
+    family: Option<&Family>,
+    sizes: &[usize],
+) -> Result<Vec<f64>> {
+    let Some(family) = family else { return Ok(Vec::new()) };
+    let squares = (family.dimension() as f64).powi(2) * p.space().size() as f64;
+    if squares * 2_f64.powi(p.space().sites() as i32) > MOST_SQUARES {
+        return Ok(Vec::new());
+    }
+    let parameters = model.parameters();
+    let gap = |&k: &usize| {
+        let law = MaskLaw::Exactly { k };
+        Ok(asymptotics::information_gap(p, family, &parameters, &law)?)
+    };
+    sizes.iter().map(gap).collect()
+}
+
+/// Multiplications up to which the information-matrix equality is checked along with the rest.
+const MOST_SQUARES: f64 = 2e8;
+
 fn analyse_law(path: &Path, p: &Distribution, family: Option<&Family>) -> Result<LawRow> {
     let law = padir_lab::model::read_config(path)
         .hint("a law looks like { law = \"exactly\", k = 2 }")?;
-    let Some(family) = family else { anyhow::bail!("a table has no parameters to estimate") };
+    let Some(family) = family else {
+        anyhow::bail!("a table of more than 256 states has no parameters here")
+    };
     let found = asymptotics::of_law(p, family, &law)?;
     Ok(LawRow {
         trace: found.trace,
@@ -232,6 +276,7 @@ fn row(size: &BlockSize, first: Option<Wide>, mixing: Option<Mixing>) -> Row {
         bound_relative: size.bound.map(|order| order.relative),
         order_error: size.error + size.poincare.error,
         gap_gain: first.map(|first| (first / size.poincare.constant).to_f64() / size.k as f64),
+        information_gap: None,
         mixing,
     }
 }
@@ -261,7 +306,8 @@ fn print(console: &Console, rows: &[BlockSize], report: &Report) -> Result<()> {
     };
     let cells: Vec<Vec<String>> = rows
         .iter()
-        .map(|row| {
+        .zip(&report.k)
+        .map(|(row, reported)| {
             vec![
                 row.k.to_string(),
                 within(row.trace, row.error),
@@ -269,14 +315,26 @@ fn print(console: &Console, rows: &[BlockSize], report: &Report) -> Result<()> {
                 human_wide_within(row.poincare.constant, row.poincare.error),
                 order(row.mono.map(|order| order.relative), row.error),
                 order(row.bound.map(|order| order.relative), row.error + row.poincare.error),
+                within(reported.gap_gain, row.poincare.error),
             ]
         })
         .collect();
-    print_table(console, &["k", "trace", "trace J", "Poincaré", "mono", "bound"], &cells)?;
+    print_table(
+        console,
+        &["k", "trace", "trace J", "Poincaré", "mono", "bound", "gap gain"],
+        &cells,
+    )?;
     console.note(
         "trace: tr Γᵏ; trace J: its couplings; mono: 1 − largest ratio of Γᵏ⁺¹ to Γᵏ; \
-         bound: 1 − largest ratio of Γᵏ to C·I⁻¹; theory: mono ≥ 0, bound ≥ 0",
+         bound: 1 − largest ratio of Γᵏ to C·I⁻¹; gap gain: gap_k/(k·gap₁); theory: mono ≥ 0, bound ≥ 0, gap gain ≥ 1",
     );
+    let gaps = report.k.iter().filter_map(|row| row.information_gap);
+    if let Some(largest) = gaps.reduce(f64::max) {
+        console.note(format!(
+            "information-matrix equality: relative difference at most {largest:.1e}"
+        ));
+    }
+    print_scans(console, &report.scans)?;
     print_mixing(console, report)?;
     if let Some(law) = &report.law {
         console.note(format!(

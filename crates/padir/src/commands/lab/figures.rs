@@ -13,7 +13,7 @@ use super::output::print_report;
 use crate::console::Console;
 use crate::places::{Force, Places};
 
-/// Draw the figures: SVG and PNG, with their numbers as CSV, a caption, and the command that made them.
+/// Draw the figures: SVG, PDF and PNG, with their numbers as CSV, a caption, and the command that made them.
 ///
 /// error-flat and error-peaky are the paper's first figure, hitting its second; variance, gap,
 /// parallel and slack show what the theory says about them.
@@ -103,10 +103,12 @@ struct Report {
     figures: Vec<Made>,
 }
 
+/// The files of a figure.
 #[derive(Serialize)]
-struct Made {
+pub(super) struct Made {
     name: String,
-    svg: PathBuf,
+    pub(super) svg: PathBuf,
+    pdf: PathBuf,
     png: PathBuf,
     csv: PathBuf,
     caption: PathBuf,
@@ -123,15 +125,17 @@ impl Figures {
         let names = if self.names.is_empty() { ALL.to_vec() } else { self.names.clone() };
         let stems = names.iter().filter_map(clap::ValueEnum::to_possible_value);
         let file = |stem: &str, form| self.out.join(format!("{stem}.{form}"));
-        let files =
-            stems.flat_map(|stem| ["svg", "png", "csv"].map(|form| file(stem.get_name(), form)));
+        let files = stems.flat_map(|stem| {
+            ["svg", "pdf", "png", "csv", "txt"].map(|form| file(stem.get_name(), form))
+        });
         Places::default().writes(files).check(self.force)?;
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("cannot make {}", self.out.display()))?;
         let mut made = Vec::new();
         for name in names {
             let drawing = self.draw(console, name)?;
-            made.push(self.save(&drawing)?);
+            let command = self.command(&drawing.name);
+            made.push(save(&drawing, &self.out, &command, self.dpi)?);
         }
         if console.wants_json() {
             return print_report(console, None, &Report { figures: made });
@@ -139,6 +143,7 @@ impl Figures {
         let mut out = console.out();
         for figure in &made {
             writeln!(out, "{}", figure.svg.display())?;
+            writeln!(out, "{}", figure.pdf.display())?;
             writeln!(out, "{}", figure.png.display())?;
             writeln!(out, "{}", figure.csv.display())?;
             writeln!(out, "{}", figure.caption.display())?;
@@ -207,25 +212,6 @@ impl Figures {
         Ok(drawing)
     }
 
-    fn save(&self, drawing: &Drawing) -> Result<Made> {
-        let path = |extension: &str| self.out.join(format!("{}.{extension}", drawing.name));
-        let command = self.command(&drawing.name);
-        let scene = drawing.figure.draw().described(format!("made by: {command}"));
-        write(&path("svg"), scene.to_svg().as_bytes())?;
-        write(&path("png"), &scene.to_png(self.dpi / 72.0)?)?;
-        let cell = |v: &f64| if v.is_nan() { String::new() } else { format!("{v:?}") };
-        let rows = drawing.rows.iter().map(|row| row.iter().map(cell).collect());
-        write(&path("txt"), format!("{}\n\nMade by: {command}\n", drawing.caption).as_bytes())?;
-        write_csv(&path("csv"), &[command], &drawing.columns, rows)?;
-        Ok(Made {
-            name: drawing.name.clone(),
-            svg: path("svg"),
-            png: path("png"),
-            csv: path("csv"),
-            caption: path("txt"),
-        })
-    }
-
     /// The command that makes one figure again.
     fn command(&self, name: &str) -> String {
         let mut command = format!(
@@ -242,6 +228,27 @@ impl Figures {
         own.into_iter().flatten().for_each(|part| command.push_str(&part));
         command
     }
+}
+
+/// Writes a figure in all its forms, with the command that made it.
+pub(super) fn save(drawing: &Drawing, out: &Path, command: &str, dpi: f64) -> Result<Made> {
+    let path = |extension: &str| out.join(format!("{}.{extension}", drawing.name));
+    let scene = drawing.figure.draw().described(format!("made by: {command}"));
+    write(&path("svg"), scene.to_svg().as_bytes())?;
+    write(&path("pdf"), &scene.to_pdf())?;
+    write(&path("png"), &scene.to_png(dpi / 72.0)?)?;
+    let cell = |v: &f64| if v.is_nan() { String::new() } else { format!("{v:?}") };
+    let rows = drawing.rows.iter().map(|row| row.iter().map(cell).collect());
+    write(&path("txt"), format!("{}\n\nMade by: {command}\n", drawing.caption).as_bytes())?;
+    write_csv(&path("csv"), &[command.to_owned()], &drawing.columns, rows)?;
+    Ok(Made {
+        name: drawing.name.clone(),
+        svg: path("svg"),
+        pdf: path("pdf"),
+        png: path("png"),
+        csv: path("csv"),
+        caption: path("txt"),
+    })
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {

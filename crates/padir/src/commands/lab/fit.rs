@@ -106,6 +106,8 @@ struct Row {
     name: String,
     estimate: f64,
     standard_error: Option<f64>,
+    /// The sandwich from the samples' own scores.
+    robust_error: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -156,17 +158,20 @@ impl Fit {
             anyhow::bail!("there is no estimate to write to {}", path.display());
         }
         let error = |row: &Row| row.standard_error.unwrap_or(f64::NAN);
+        let robust = |row: &Row| row.robust_error.unwrap_or(f64::NAN);
         if path.extension().is_some_and(|e| e == "npy") {
             let rows: Vec<Vec<f64>> =
-                report.parameters.iter().map(|r| vec![r.estimate, error(r)]).collect();
+                report.parameters.iter().map(|r| vec![r.estimate, error(r), robust(r)]).collect();
             write_npy_f64(path, &rows)?;
         } else {
-            let names = ["parameter", "estimate", "standard_error"].map(str::to_owned);
+            let names =
+                ["parameter", "estimate", "standard_error", "robust_error"].map(str::to_owned);
             let rows = report.parameters.iter().map(|r| {
                 vec![
                     format!("\"{}\"", r.name),
                     format!("{:?}", r.estimate),
                     format!("{:?}", error(r)),
+                    format!("{:?}", robust(r)),
                 ]
             });
             write_csv(path, &[], &names, rows)?;
@@ -210,6 +215,7 @@ fn report(model: &Model, samples: &Samples, fitted: &Fitted, seconds: f64) -> Re
             name: name.clone(),
             estimate,
             standard_error: fitted.standard_errors.as_ref().map(|errors| errors[i]),
+            robust_error: fitted.robust_errors.as_ref().map(|errors| errors[i]),
         })
         .collect();
     Report {
@@ -243,11 +249,12 @@ fn print(console: &Console, report: &Report) -> Result<()> {
         .iter()
         .map(|r| {
             let error = r.standard_error.map_or_else(|| "–".to_owned(), human);
-            vec![r.name.clone(), human(r.estimate), error]
+            let robust = r.robust_error.map_or_else(|| "–".to_owned(), human);
+            vec![r.name.clone(), human(r.estimate), error, robust]
         })
         .collect();
     if !rows.is_empty() {
-        print_table(console, &["parameter", "estimate", "std. error ≤"], &rows)?;
+        print_table(console, &["parameter", "estimate", "std. error ≤", "robust"], &rows)?;
     }
     let mut out = console.out();
     match report.verdict {

@@ -4,29 +4,34 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
 use padir_base::mask::MaskLaw;
-use padir_lab::chain::{Blocks, block_matrix, parallel_matrix};
+use padir_lab::chain::{Blocks, Scan, block_matrix, parallel_matrix};
 use padir_lab::distribution::Distribution;
-use padir_lab::hitting::{self, Update, clique_hitting};
+use padir_lab::hitting::{self, SweepHitting, Update, clique_hitting};
 use padir_lab::model::{Clique, Model};
 use padir_lab::wide::Wide;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::model::ModelArgs;
+use super::model::{ModelArgs, parse_state};
 use super::output::{human_wide, json_number, print_report, print_table, write_columns};
+use super::scan::ScanArgs;
+use super::target::TargetArgs;
 use crate::console::Console;
 use crate::places::{Force, Places};
 
 /// Expected steps from R₋₁ (all −1) to R₁ (all +1), for k-Gibbs and independent parallel.
 ///
-/// For a clique model the modes are those of the clique; else name the vertices with --set.
+/// For a clique model the modes are those of the clique; else name the sites with --set, or any set of states with
+/// --target. Potts models and tables start from all symbols 0. A scan in a fixed order counts updates of a block.
 /// Computed without a single subtraction, so that all digits are right at any coupling; numbers
 /// beyond 1e308 are printed in full in JSON too, with their logarithm beside them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir lab hitting --n 10 --clique 4 --h 5 --j 6
   padir lab hitting --n 1000 --clique 50 --h 0.1 --j 2 --k 1,50,1000
-  padir lab hitting --n 9 --graph grid --j 0.8 --set 0,1,2 --json")]
+  padir lab hitting --n 9 --graph grid --j 0.8 --set 0,1,2 --json
+  padir lab hitting --n 6 --graph ring --j 0.8 --scan colour
+  padir lab hitting --n 4 --symbols 3 --graph chain --j 1 --target 0=2,1=2 --target 3=1")]
 pub(crate) struct Hitting {
     #[command(flatten)]
     model: ModelArgs,
@@ -35,9 +40,15 @@ pub(crate) struct Hitting {
     #[arg(long, value_name = "K,…", value_delimiter = ',', allow_negative_numbers = true)]
     k: Vec<usize>,
 
-    /// The vertices that must all be +1 [default: the clique, or all].
-    #[arg(long, value_name = "I,…", value_delimiter = ',', allow_negative_numbers = true)]
-    set: Vec<usize>,
+    #[command(flatten)]
+    target: TargetArgs,
+
+    #[command(flatten)]
+    scan: ScanArgs,
+
+    /// The start: down (all symbol 0), up (all the last symbol), or the number of a state [default: down].
+    #[arg(long, value_name = "STATE", allow_negative_numbers = true)]
+    from: Option<String>,
 
     /// Write P(T > t) for t = 0 to STEPS, one column per chain, to --out.
     #[arg(long, value_name = "STEPS", requires = "out", allow_negative_numbers = true)]
@@ -53,6 +64,7 @@ pub(crate) struct Hitting {
 
 #[derive(Serialize)]
 struct Report {
+    scan: Scan,
     k: Vec<Row>,
     independent_parallel: Row,
     quantile_levels: [f64; 3],
@@ -85,7 +97,7 @@ const LARGEST: usize = 1 << 10;
 
 enum Subject {
     Clique(Clique),
-    Any(Distribution, Vec<usize>),
+    Any { model: Model, p: Distribution, start: usize, target: Vec<bool> },
 }
 
 impl Hitting {
@@ -94,8 +106,12 @@ impl Hitting {
         Places::default().reads(inputs).writes(&self.out).check(self.force)?;
         let model = self.model.build()?;
         let sites = model.sites();
-        let sizes: Vec<usize> =
-            if self.k.is_empty() { (1..=sites).collect() } else { self.k.clone() };
+        let sizes: Vec<usize> = match (self.scan.scan(), self.k.is_empty()) {
+            // Classes have the size they have.
+            (Scan::Colour, true) => vec![1],
+            (_, true) => (1..=sites).collect(),
+            (_, false) => self.k.clone(),
+        };
         if let Some(k) = sizes.iter().find(|k| !(1..=sites).contains(*k)) {
             bail!("k = {k} is not between 1 and N = {sites}");
         }
@@ -109,57 +125,69 @@ impl Hitting {
         progress.finish_and_clear();
         self.write(&sizes, &found)?;
         if console.wants_json() {
-            print_report(console, Some(&self.model), &report(&sizes, &found))
+            print_report(console, Some(&self.model), &report(self.scan.scan(), &sizes, &found))
         } else {
-            print(console, &sizes, &found)
+            print(console, self.scan.scan(), &sizes, &found)
         }
     }
 
     fn subject(&self, model: &Model) -> Result<Subject> {
-        if self.set.is_empty()
-            && let Model::Ising(ising) = model
-            && let Some(clique) = ising.as_clique()
+        let clique = match model {
+            Model::Ising(ising) => ising.as_clique(),
+            _ => None,
+        };
+        let plain = !self.target.is_given() && self.from.is_none();
+        if plain
+            && self.scan.scan() == Scan::Random
+            && let Some(clique) = clique
         {
             return Ok(Subject::Clique(clique));
         }
-        ensure!(model.symbols() == 2, "hitting times from −1 to +1 need spins");
-        let sites = model.sites();
-        let set = if self.set.is_empty() { (0..sites).collect() } else { self.set.clone() };
-        if let Some(vertex) = set.iter().find(|v| **v >= sites) {
-            bail!("--set names vertex {vertex}, but the vertices are 0 to {}", sites - 1);
-        }
+        let size = clique.as_ref().map_or(model.sites(), Clique::size);
+        let target = self.target.build(model, 0..size)?;
         let p = model.enumerate()?;
+        let states = p.space().size();
         ensure!(
-            p.space().size() <= LARGEST,
-            "eliminating {} states takes {:.0e} operations and {:.1} GB; the limit is {LARGEST} states",
-            p.space().size(),
-            (p.space().size() as f64).powi(3) / 3.0,
-            (p.space().size() as f64).powi(2) * 16e-9
+            states <= LARGEST,
+            "eliminating {states} states takes {:.0e} operations and {:.1} GB; the limit is {LARGEST} states",
+            (states as f64).powi(3) / 3.0,
+            (states as f64).powi(2) * 16e-9
         );
-        Ok(Subject::Any(p, set))
+        let start = parse_state(self.from.as_deref().unwrap_or("down"), states)?;
+        Ok(Subject::Any { target: target.flags(p.space()), model: model.clone(), p, start })
     }
 
     fn solve(&self, subject: &Subject, update: Update) -> Result<Found> {
-        let chain = match subject {
-            Subject::Clique(clique) => clique_hitting(clique, update)?,
-            Subject::Any(p, set) => {
+        match subject {
+            Subject::Clique(clique) => self.found(&clique_hitting(clique, update)?, true),
+            Subject::Any { model, p, start, target } => {
+                // Doubling a large matrix takes long; there the mean has to do.
+                let short = p.space().size() <= 64;
+                let law = |k| MaskLaw::Exactly { k };
                 let matrix = match update {
                     Update::Parallel => parallel_matrix(p)?,
-                    Update::Gibbs(k) => {
-                        block_matrix(p, &Blocks::of(&MaskLaw::Exactly { k }, p.space())?)?
-                    }
+                    Update::Gibbs(k) => match self.scan.sweep(model, &law(k))? {
+                        Some(sweep) => {
+                            let chain = SweepHitting::new(p, &sweep, *start, target.clone())?;
+                            return self.found_sweep(&chain, short);
+                        }
+                        None => block_matrix(p, &Blocks::of(&law(k), p.space())?)?,
+                    },
                 };
-                let hit = |x: usize| set.iter().all(|&i| x >> i & 1 == 1);
-                let target = (0..p.space().size()).map(hit).collect();
-                hitting::Hitting::new(matrix, 0, target)
+                self.found(&hitting::Hitting::new(matrix, *start, target.clone()), short)
             }
-        };
+        }
+    }
+
+    fn found_sweep(&self, chain: &SweepHitting, short: bool) -> Result<Found> {
         let (expected, deviation) = chain.moments()?;
-        // Doubling a large matrix takes long; there the mean has to do.
-        let short = match subject {
-            Subject::Clique(_) => true,
-            Subject::Any(p, _) => p.space().size() <= 64,
-        };
+        let quantiles = short.then(|| chain.quantiles(&LEVELS)).map(|q| [q[0], q[1], q[2]]);
+        let survival = self.survival.map_or_else(Vec::new, |steps| chain.survival(steps));
+        Ok(Found { expected, deviation, quantiles, survival })
+    }
+
+    fn found(&self, chain: &hitting::Hitting, short: bool) -> Result<Found> {
+        let (expected, deviation) = chain.moments()?;
         let quantiles = short.then(|| chain.quantiles(&LEVELS)).map(|q| [q[0], q[1], q[2]]);
         let survival = self.survival.map_or_else(Vec::new, |steps| chain.survival(steps));
         Ok(Found { expected, deviation, quantiles, survival })
@@ -177,7 +205,7 @@ impl Hitting {
     }
 }
 
-fn report(sizes: &[usize], found: &[Found]) -> Report {
+fn report(scan: Scan, sizes: &[usize], found: &[Found]) -> Report {
     let row = |k: Option<usize>, f: &Found| Row {
         k,
         expected: json_number(f.expected),
@@ -186,14 +214,16 @@ fn report(sizes: &[usize], found: &[Found]) -> Report {
         quantiles: f.quantiles.map(|quantiles| quantiles.map(json_number)),
     };
     Report {
+        scan,
         k: sizes.iter().zip(found).map(|(&k, f)| row(Some(k), f)).collect(),
         independent_parallel: row(None, &found[sizes.len()]),
         quantile_levels: LEVELS,
     }
 }
 
-fn print(console: &Console, sizes: &[usize], found: &[Found]) -> Result<()> {
-    let names = sizes.iter().map(usize::to_string).chain(["parallel".to_owned()]);
+fn print(console: &Console, scan: Scan, sizes: &[usize], found: &[Found]) -> Result<()> {
+    let name = |k: &usize| if scan == Scan::Colour { "colour".to_owned() } else { k.to_string() };
+    let names = sizes.iter().map(name).chain(["parallel".to_owned()]);
     let rows: Vec<Vec<String>> = names
         .zip(found)
         .map(|(name, f)| {
@@ -205,5 +235,9 @@ fn print(console: &Console, sizes: &[usize], found: &[Found]) -> Result<()> {
             row
         })
         .collect();
-    print_table(console, &["k", "expected", "deviation", "5 %", "median", "95 %"], &rows)
+    print_table(console, &["k", "expected", "deviation", "5 %", "median", "95 %"], &rows)?;
+    if scan != Scan::Random {
+        console.note("updates of a block in a fixed order; parallel counts updates of all sites");
+    }
+    Ok(())
 }

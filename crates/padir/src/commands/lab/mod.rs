@@ -1,18 +1,31 @@
 //! `padir lab`: the theory's quantities as numbers and pictures.
 
 mod bounds;
+mod concentration;
+mod conditioning;
+mod construct;
+mod cost;
 mod decay;
+mod dirichlet;
 mod exact;
 mod figures;
 mod fit;
 mod hitting;
 mod law;
+mod learn;
 mod mixing;
 mod model;
+mod network;
+mod normality;
 mod output;
 mod product;
+mod regularity;
 mod sample;
+mod sandwich;
+mod scan;
+mod scans;
 mod statements;
+mod target;
 mod tensorise;
 
 use anyhow::Result;
@@ -40,11 +53,20 @@ enum LabCommand {
     Decay(decay::Decay),
     Tensorise(tensorise::Tensorise),
     Product(product::Product),
+    Construct(construct::Construct),
+    Learn(learn::Learn),
     Bounds(bounds::Bounds),
     Fit(fit::Fit),
     Sample(sample::Sample),
     Figures(figures::Figures),
     Statements(statements::Statements),
+    Sandwich(sandwich::Sandwich),
+    Regularity(regularity::Regularity),
+    Normality(normality::Normality),
+    Concentration(concentration::Concentration),
+    Dirichlet(dirichlet::Dirichlet),
+    Conditioning(conditioning::Conditioning),
+    Cost(cost::Cost),
 }
 
 impl Lab {
@@ -55,11 +77,20 @@ impl Lab {
             LabCommand::Decay(command) => command.run(console),
             LabCommand::Tensorise(command) => command.run(console),
             LabCommand::Product(command) => command.run(console),
+            LabCommand::Construct(command) => command.run(console),
+            LabCommand::Learn(command) => command.run(console),
             LabCommand::Bounds(command) => command.run(console),
             LabCommand::Fit(command) => command.run(console),
             LabCommand::Sample(command) => command.run(console),
             LabCommand::Figures(command) => command.run(console),
             LabCommand::Statements(command) => command.run(console),
+            LabCommand::Sandwich(command) => command.run(console),
+            LabCommand::Regularity(command) => command.run(console),
+            LabCommand::Normality(command) => command.run(console),
+            LabCommand::Concentration(command) => command.run(console),
+            LabCommand::Dirichlet(command) => command.run(console),
+            LabCommand::Conditioning(command) => command.run(console),
+            LabCommand::Cost(command) => command.run(console),
         }
     }
 }

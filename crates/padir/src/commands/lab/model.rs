@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use padir_lab::data::read_edges;
 use padir_lab::distribution::Distribution;
 use padir_lab::graph::Shape;
@@ -146,4 +146,19 @@ impl ModelArgs {
             .context("the model is not a clique of equal couplings beside free vertices")
             .hint("use --n N --clique C --j J --h H")
     }
+}
+
+/// A start: down, up, or the number of a state.
+pub(crate) fn parse_state(text: &str, states: usize) -> Result<usize> {
+    Ok(match text {
+        "down" => 0,
+        "up" => states - 1,
+        number => {
+            let Ok(state) = number.parse() else {
+                bail!("--from {number} is neither down, up nor the number of a state");
+            };
+            ensure!(state < states, "--from {state} is not among the states 0 to {}", states - 1);
+            state
+        }
+    })
 }

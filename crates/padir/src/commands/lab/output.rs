@@ -43,7 +43,7 @@ pub(crate) fn print_report(
 }
 
 /// The command as it was typed, words with blanks in quotes.
-fn command_line() -> String {
+pub(crate) fn command_line() -> String {
     let quoted = |word: String| {
         let plain = !word.is_empty() && !word.contains([' ', '\'', '"', '\t', '\n']);
         if plain { word } else { format!("{word:?}") }

@@ -4,29 +4,39 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
-use padir_base::mask::MaskLaw;
+use padir_base::mask::{Block, MaskLaw};
 use padir_base::random::{Purpose, Seed};
+use padir_lab::chain::Scan;
 use padir_lab::data::{write_csv, write_npy_i8};
 use padir_lab::model::Model;
-use padir_lab::sample::{AnyBlocks, CliqueBlocks, Kernel, Parallel, Plan, SingleSite, Start, run};
+use padir_lab::sample::{
+    AnyBlocks, AnyParallel, BlockSweep, CliqueBlocks, Kernel, Parallel, Plan, SingleSite,
+    SiteSweep, Start, local, run, run_until,
+};
 use serde::Serialize;
 
 use super::law::LawArgs;
 use super::model::ModelArgs;
-use super::output::print_report;
+use super::output::{finite, human_option, print_report, write_columns};
+use super::scan::ScanArgs;
+use super::target::TargetArgs;
 use crate::console::Console;
 use crate::places::{Force, Places};
 
 /// Draw samples: exactly, by block Gibbs with any mask law, or by independent parallel.
 ///
 /// Each chain draws from its own stream, so the same seed gives the same samples at any number
-/// of threads. Spins are written as −1 and +1.
+/// of threads. Spins are written as −1 and +1, other symbols as 0 to q − 1. A step of a scan in a fixed order is a whole sweep,
+/// a step of a law with a schedule the whole schedule.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir lab sample --n 6 --graph ring --j 0.4 --exact --samples 10000 --out samples.csv
   padir lab sample --n 1024 --graph torus --j 0.3 --k 1 --thin 1024 --burn-in 100000 --out grid.npy
   padir lab sample --n 100 --clique 40 --h 0.1 --j 0.05 --k 30 --samples 100 --chains 8 > s.csv
-  padir lab sample --n 10 --clique 4 --h 5 --j 2 --parallel --samples 5")]
+  padir lab sample --n 10 --clique 4 --h 5 --j 2 --parallel --samples 5
+  padir lab sample --n 1024 --graph torus --j 0.4 --scan colour --samples 100 --out grid.npy
+  padir lab sample --n 8 --symbols 3 --graph ring --j 1 --k 2 --samples 5
+  padir lab sample --n 6 --graph ring --j 0.8 --until --set 0,1,2 --from down --chains 1000")]
 pub(crate) struct Sample {
     #[command(flatten)]
     model: ModelArgs,
@@ -34,13 +44,27 @@ pub(crate) struct Sample {
     #[command(flatten)]
     law: LawArgs,
 
+    #[command(flatten)]
+    scan: ScanArgs,
+
     /// Independent draws from the enumerated distribution.
-    #[arg(long, conflicts_with_all = ["k", "law", "parallel"])]
+    #[arg(long, conflicts_with_all = ["k", "law", "parallel", "scan", "until"])]
     exact: bool,
 
     /// Independent parallel updates.
-    #[arg(long, conflicts_with_all = ["k", "law"])]
+    #[arg(long, conflicts_with_all = ["k", "law", "scan"])]
     parallel: bool,
+
+    /// Run each chain until its target and write the number of steps instead of samples.
+    #[arg(long)]
+    until: bool,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// With --until: give up after so many steps.
+    #[arg(long, value_name = "STEPS", default_value_t = 1_000_000, allow_negative_numbers = true)]
+    budget: u64,
 
     /// Samples per chain.
     #[arg(long, value_name = "S", default_value_t = 1000, allow_negative_numbers = true)]
@@ -76,12 +100,25 @@ pub(crate) struct Sample {
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum From {
-    /// All −1.
+    /// All −1, or symbol 0.
     Down,
-    /// All +1.
+    /// All +1, or the last symbol.
     Up,
-    /// Fair coins.
+    /// Symbols drawn uniformly.
     Random,
+}
+
+/// How long chains took to their target.
+#[derive(Serialize)]
+struct Arrivals {
+    chains: usize,
+    arrived: usize,
+    budget: u64,
+    /// Over the chains that arrived.
+    mean: Option<f64>,
+    standard_error: Option<f64>,
+    /// Chain by chain; null where the budget ran out.
+    steps: Vec<Option<u64>>,
 }
 
 #[derive(Serialize)]
@@ -104,7 +141,16 @@ impl Sample {
             u32::try_from(self.samples as u64).is_ok() && u32::try_from(self.chains as u64).is_ok(),
             "more than 2^32 samples or chains"
         );
+        ensure!(self.until || !self.target.is_given(), "--set and --target need --until");
         let model = self.model.build()?;
+        ensure!(
+            model.symbols() <= MOST_SYMBOLS,
+            "{} symbols are more than the {MOST_SYMBOLS} that samples are written with",
+            model.symbols()
+        );
+        if self.until {
+            return self.arrivals(console, &model);
+        }
         let per_chain = self.burn_in.max(1) + self.thin.max(1) * (self.samples as u64 - 1);
         let steps = if self.exact { 0 } else { per_chain * self.chains as u64 };
         let started = std::time::Instant::now();
@@ -154,24 +200,48 @@ impl Sample {
         Ok((0..self.chains).flat_map(draw).collect())
     }
 
-    fn chain(&self, console: &Console, model: &Model, steps: u64) -> Result<Vec<Vec<u8>>> {
-        let Model::Ising(ising) = model else {
-            bail!("chains run on spins; --exact draws from any enumerated model");
-        };
-        let kernel: Box<dyn Kernel> = if self.parallel {
-            Box::new(Parallel::new(ising))
-        } else {
-            match (self.law.build(model.sites())?, ising.as_clique()) {
-                (MaskLaw::Exactly { k: 1 }, _) => Box::new(SingleSite::new(ising)),
-                (MaskLaw::Exactly { k }, Some(clique))
-                    if clique.common_field().is_some() && clique.size() <= 255 =>
-                {
-                    Box::new(CliqueBlocks::new(&clique, k)?)
+    /// The chain that was asked for.
+    fn kernel(&self, model: &Model) -> Result<Box<dyn Kernel>> {
+        let local = || local(model);
+        if self.parallel {
+            return Ok(match model {
+                Model::Ising(ising) => Box::new(Parallel::new(ising)),
+                _ => Box::new(AnyParallel::new(local()?)),
+            });
+        }
+        let law = self.law.build(model.sites())?;
+        if let Some(sweep) = self.scan.sweep(model, &law)? {
+            let coloured = self.scan.scan() == Scan::Colour;
+            let single = coloured || sweep.iter().all(|block| block.len() == 1);
+            return Ok(match model {
+                Model::Ising(ising) if single => {
+                    Box::new(SiteSweep::new(SingleSite::new(ising), sweep.concat()))
                 }
-                (law, _) => Box::new(AnyBlocks::new(ising, &law)?),
-            }
+                _ if coloured => Box::new(BlockSweep::coloured(local()?, &sweep)),
+                _ => {
+                    // The law is only asked whether its blocks can be enumerated.
+                    let blocks = sweep.iter().map(|b| Block { positions: b.clone(), weight: 1.0 });
+                    AnyBlocks::new(local()?, &MaskLaw::Blocks { blocks: blocks.collect() })?;
+                    Box::new(BlockSweep::new(local()?, sweep))
+                }
+            });
+        }
+        let Model::Ising(ising) = model else {
+            return Ok(Box::new(AnyBlocks::new(local()?, &law)?));
         };
-        let plan = Plan {
+        Ok(match (law, ising.as_clique()) {
+            (MaskLaw::Exactly { k: 1 }, _) => Box::new(SingleSite::new(ising)),
+            (MaskLaw::Exactly { k }, Some(clique))
+                if clique.common_field().is_some() && clique.size() <= 255 =>
+            {
+                Box::new(CliqueBlocks::new(&clique, k)?)
+            }
+            (law, _) => Box::new(AnyBlocks::new(ising.clone(), &law)?),
+        })
+    }
+
+    fn plan(&self) -> Plan {
+        Plan {
             chains: self.chains,
             samples: self.samples,
             burn_in: self.burn_in,
@@ -182,13 +252,70 @@ impl Sample {
                 From::Random => Start::Random,
             },
             seed: Seed(self.seed),
+        }
+    }
+
+    /// Steps of every chain to the target.
+    fn arrivals(&self, console: &Console, model: &Model) -> Result<()> {
+        let clique = match model {
+            Model::Ising(ising) => ising.as_clique(),
+            _ => None,
         };
+        let target = self.target.build(model, 0..clique.map_or(model.sites(), |c| c.size()))?;
+        let kernel = self.kernel(model)?;
+        let done = |state: &[u8]| target.holds(state);
+        let steps = run_until(kernel.as_ref(), &self.plan(), self.budget, done);
+        let arrived: Vec<f64> = steps.iter().flatten().map(|&s| s as f64).collect();
+        let count = arrived.len() as f64;
+        let mean = arrived.iter().sum::<f64>() / count;
+        let spread = arrived.iter().map(|s| (s - mean).powi(2)).sum::<f64>();
+        let report = Arrivals {
+            chains: steps.len(),
+            arrived: arrived.len(),
+            budget: self.budget,
+            mean: finite(mean),
+            standard_error: finite((spread / count / (count - 1.0)).sqrt()),
+            steps,
+        };
+        if let Some(path) = &self.out {
+            let rows = report.steps.iter().enumerate();
+            let rows = rows.map(|(c, s)| vec![c as f64, s.map_or(f64::NAN, |s| s as f64)]);
+            write_columns(path, &["chain", "steps"], &rows.collect::<Vec<_>>())?;
+        }
+        if console.wants_json() {
+            return print_report(console, Some(&self.model), &report);
+        }
+        if self.out.is_none() {
+            let mut out = console.out();
+            writeln!(out, "chain,steps")?;
+            for (chain, steps) in report.steps.iter().enumerate() {
+                writeln!(out, "{chain},{}", steps.map_or_else(String::new, |s| s.to_string()))?;
+            }
+            out.flush()?;
+        }
+        console.note(format!(
+            "{} of {} chains arrived within {} steps; mean {} ± {}",
+            report.arrived,
+            report.chains,
+            report.budget,
+            human_option(report.mean),
+            human_option(report.standard_error)
+        ));
+        Ok(())
+    }
+
+    fn chain(&self, console: &Console, model: &Model, steps: u64) -> Result<Vec<Vec<u8>>> {
+        let kernel = self.kernel(model)?;
+        let plan = self.plan();
         let progress = console.progress("Sampling", steps);
         let rows = run(kernel.as_ref(), &plan, |steps| progress.inc(steps));
         progress.finish_and_clear();
         Ok(rows)
     }
 }
+
+/// Samples are written as signed bytes.
+const MOST_SYMBOLS: usize = 128;
 
 fn signed(row: Vec<u8>, symbols: usize) -> Vec<i8> {
     row.into_iter().map(|s| if symbols == 2 { 2 * s as i8 - 1 } else { s as i8 }).collect()

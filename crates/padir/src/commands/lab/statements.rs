@@ -5,6 +5,7 @@ use padir_lab::statement::{STATEMENTS, Subject, Verdict};
 use serde::Serialize;
 
 use super::model::ModelArgs;
+use super::network;
 use super::output::{human, print_report, print_table};
 use crate::console::Console;
 use crate::hint::WithHint;
@@ -40,11 +41,14 @@ struct Row {
 
 impl Statements {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        let subject = Subject::new(&self.model.build()?)
+        let model = self.model.build()?;
+        let subject = Subject::new(&model)
             .hint("statements are checked on small models; each command takes larger ones")?;
         let mut rows = Vec::new();
         for statement in STATEMENTS {
-            let (verdict, value, remark) = match statement.verdict(&subject)? {
+            let by_network = network::verdict(statement.label, &model)?;
+            let found = by_network.map_or_else(|| statement.verdict(&subject), Ok)?;
+            let (verdict, value, remark) = match found {
                 Verdict::Checked { holds: true, value, what } => ("holds", Some(value), what),
                 Verdict::Checked { holds: false, value, what } => ("fails", Some(value), what),
                 Verdict::DoesNotApply(why) => ("does-not-apply", None, why),

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use padir_checkpoint::{CardScore, Checkpoint, ModelCard};
+use padir_pipeline::evaluate::{Evaluation, Row};
+use padir_pipeline::model::hash_model;
 use padir_translate::Decoding;
 use serde::Deserialize;
 
-use crate::commands::distil::task::hash_model;
-use crate::commands::report::evaluation::{Evaluation, Row};
 use crate::hint::WithHint;
 
 /// What people say about a model, as TOML.
@@ -66,9 +66,7 @@ fn scores(path: &Path, set: &str, model: &Checkpoint, own: &Decoding) -> Result<
         .with_context(|| format!("{} is not an evaluation", path.display()))
         .hint("`padir evaluate --json` writes one")?;
     let files = hash_model(model.directory(), evaluation.shortlist)?;
-    let same = files.len() == evaluation.model.files.len()
-        && files.iter().all(|(name, hash)| evaluation.model.files.get(*name) == Some(hash));
-    if !same {
+    if files != evaluation.model.files {
         let model = model.directory().display();
         return Err(anyhow!("{} is about another model than {model}", path.display()))
             .hint("evaluate this one");

@@ -5,9 +5,10 @@ mod card;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use padir_checkpoint::{
-    CARD, Checkpoint, CheckpointWriter, Extras, MODEL, ModelCard, SENTENCEPIECE, TOKENIZER,
+    CARD, Checkpoint, CheckpointWriter, Extras, Language, Languages, MODEL, ModelCard, ModelConfig,
+    SENTENCEPIECE, TOKENIZER,
 };
 use padir_decode::decoding::stored;
 use padir_text::shortlist::SHORTLIST;
@@ -18,7 +19,7 @@ use crate::console::Console;
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
 
-/// Store a model with 8-bit weights.
+/// Store a model in int8, a quarter of the size.
 ///
 /// Matrices become whole numbers with a scale for each row; what is small stays as it is. The result translates
 /// exactly like the original does with --int8. It can be opened like any other model.
@@ -77,7 +78,8 @@ impl Quantize {
             tokenizer: tokenizer.as_deref(),
             sentencepiece: pieces.as_deref(),
         };
-        let writer = CheckpointWriter::create(&self.output, checkpoint.config(), &extras)?;
+        let config = with_languages(checkpoint.config(), &extras.card)?;
+        let writer = CheckpointWriter::create(&self.output, &config, &extras)?;
         for name in [SHORTLIST].into_iter().chain(self.card.is_none().then_some(CARD)) {
             if let Some(content) = file(place, name)? {
                 writer.file(name, &content)?;
@@ -118,8 +120,28 @@ impl Quantize {
     }
 }
 
+/// The configuration with the languages of the card, if it has none of its own: models are found by them.
+fn with_languages(config: &ModelConfig, card: &ModelCard) -> Result<ModelConfig> {
+    let mut config = config.clone();
+    let [source, target] = &card.languages[..] else { return Ok(config) };
+    let languages = Languages {
+        source: Some(Language::try_from(source.clone())?),
+        target: Some(Language::try_from(target.clone())?),
+    };
+    match config.languages.pair() {
+        Some((own_source, own_target)) if config.languages != languages => {
+            bail!(
+                "the model translates {own_source} into {own_target}; its card says {source} into {target}"
+            );
+        }
+        Some(_) => {}
+        None => config.languages = languages,
+    }
+    Ok(config)
+}
+
 /// The content of a file that may be missing.
-fn file(directory: &Path, name: &str) -> Result<Option<Vec<u8>>> {
+pub(super) fn file(directory: &Path, name: &str) -> Result<Option<Vec<u8>>> {
     let path = directory.join(name);
     if !path.exists() {
         return Ok(None);
@@ -127,6 +149,6 @@ fn file(directory: &Path, name: &str) -> Result<Option<Vec<u8>>> {
     Ok(Some(fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?))
 }
 
-fn size(directory: &Path) -> Result<u64> {
+pub(super) fn size(directory: &Path) -> Result<u64> {
     Ok(fs::metadata(directory.join(MODEL))?.len())
 }

@@ -1,6 +1,6 @@
 //! `padir translate`: texts in, texts out, in order.
 
-mod shelf;
+mod model_path;
 mod sink;
 mod source;
 mod trace;
@@ -12,6 +12,8 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use padir_decode::{Abilities, Event, Method, Order, padir};
+#[cfg(feature = "toolkit")]
+use padir_pipeline::recipe::Description;
 use padir_text::lines::LINE_LIMIT;
 use padir_translate::{
     Decoding, Place, Segmentation, Text, Translation, Translator, Watcher, abilities_of,
@@ -26,11 +28,14 @@ use source::{Line, Source};
 use trace::Trace;
 use watch::Watch;
 
+/// What `--manual` prints before the manual of the decoding settings.
+const MANUAL: &str = include_str!("manual.md");
+
 /// Translate.
 ///
-/// Texts come from the command line, from files or from stdin, one a line. One output line per input line, in order, written
-/// as soon as it is ready; an empty line stays empty. Each sentence of a line is translated by itself, and the white space between them
-/// stays as it is; with --no-split a line is one sentence. A translation depends on nothing but the text, the model and the settings.
+/// Texts come from the command line, from files or from stdin, one per line. There is one output line per input line, in order, written
+/// as soon as it is ready; an empty line stays empty. The sentences of a line are translated one by one, and the white space between
+/// them is kept; with --no-split a line is one sentence. A translation depends only on the text, the model and the settings.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir translate --from de --to en \"Guten Morgen!\"
@@ -41,9 +46,11 @@ use watch::Watch;
   padir translate --model runs/en-de/best --watch \"Two men are talking.\"
   padir translate --model runs/en-de/best --rerank runs/teacher/best < test.en > test.de
   padir translate --model runs/teacher/best --sample --nbest 5 --set sampling.temperature=0.7 \"Two men are talking.\"
-  padir translate --model runs/en-de/best --set stop.rule=confident --set stop.min_log_prob=-0.05 < test.en")]
+  padir translate --model runs/en-de/best --set stop.rule=confident --set stop.min_log_prob=-0.05 < test.en
+  padir translate --manual")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Translate {
-    /// What to translate; stdin if there is nothing.
+    /// The texts to translate [default: stdin].
     #[arg(value_name = "TEXT", conflicts_with = "files")]
     texts: Vec<String>,
 
@@ -70,7 +77,7 @@ pub(crate) struct Translate {
     #[arg(long, value_name = "N", help_heading = "Decoding")]
     steps: Option<usize>,
 
-    /// How many lengths are tried.
+    /// How many length candidates are tried.
     #[arg(long, value_name = "N", help_heading = "Decoding")]
     lengths: Option<usize>,
 
@@ -78,7 +85,7 @@ pub(crate) struct Translate {
     #[arg(long, value_name = "N", help_heading = "Decoding")]
     beam: Option<usize>,
 
-    /// Change any other setting of the decoder.
+    /// Change any decoding setting; --manual lists them.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Decoding")]
     set: Vec<String>,
 
@@ -107,30 +114,40 @@ pub(crate) struct Translate {
     #[arg(long, help_heading = "Output")]
     watch: bool,
 
-    /// Take every line for one sentence: for corpora, whose lines are.
+    /// Each line is one sentence, as in corpora.
     #[arg(long)]
     no_split: bool,
 
-    /// Most texts that are translated together. It changes the speed, not the result.
+    /// Most texts that are translated together; changes the speed, not the result.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
     batch: u16,
 
     /// The longest line in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = LINE_LIMIT)]
     max_line: usize,
+
+    /// Print the manual, with every option and every decoding setting, its default and its range, and end.
+    #[arg(long)]
+    manual: bool,
 }
 
 impl Translate {
-    /// The shortlist it reads, if it does and its model is named.
-    pub(super) fn shortlist(&self) -> Option<PathBuf> {
-        self.model.as_deref().and_then(|model| self.arithmetic.shortlist_of(model))
+    /// What a recipe wants to know of it: the shortlist it reads, if it does and its model is named.
+    #[cfg(feature = "toolkit")]
+    pub(super) fn describe(&self) -> Description {
+        let shortlist = |model| self.arithmetic.shortlist_of(model);
+        let reads = self.model.as_deref().map(shortlist).unwrap_or_default();
+        Description { reads, ..Description::default() }
     }
 
     pub(crate) fn run(self, console: &Console) -> Result<()> {
+        if self.manual {
+            return console.print(&[MANUAL, padir_decode::decoding::MANUAL].concat());
+        }
         Places::default().reads(&self.files).writes(&self.trace).check(self.force)?;
         let model = match &self.model {
             Some(model) => model.clone(),
-            None => shelf::find(self.from.as_deref(), self.to.as_deref())?,
+            None => model_path::find(self.from.as_deref(), self.to.as_deref())?,
         };
         let mut translator = self.arithmetic.open(&model, console.threads())?;
         translator.set_decoding(self.decoding(&translator)?)?;
@@ -138,13 +155,18 @@ impl Translate {
         if self.no_split {
             translator.set_segmentation(Segmentation::Lines);
         }
-        if self.watch && translator.decoding().refinement().is_none() {
+        if self.watch && translator.decoding().method().order() == Order::Autoregressive {
             bail!("--watch shows refinement, and this is an autoregressive model");
         }
         let vocabulary = translator.vocabulary();
+        let blank = translator.config().symbols.blank;
         let mut listener = Listener {
-            trace: self.trace.as_deref().map(|path| Trace::create(path, vocabulary)).transpose()?,
-            watch: self.watch.then(|| Watch::new(vocabulary)),
+            trace: self
+                .trace
+                .as_deref()
+                .map(|path| Trace::create(path, vocabulary, blank))
+                .transpose()?,
+            watch: self.watch.then(|| Watch::new(vocabulary, blank)),
         };
         if let Some(wanted) = self.nbest.map(usize::from)
             && let Some((found, option)) = too_few(translator.decoding(), wanted)
@@ -159,10 +181,12 @@ impl Translate {
             console.note("type a text a line; Ctrl-D ends");
             console.prompt();
         }
+        let total = source::count(&self.texts, &self.files, self.max_line, console);
         let source = Source::open(self.texts, &self.files, self.max_line)?;
         let batch = if self.watch { 1 } else { usize::from(self.batch) };
         let most = self.nbest.map_or(1, usize::from);
-        let bar = if typed { Console::no_progress() } else { console.progress("translating", 0) };
+        let bar =
+            if typed { Console::no_progress() } else { console.progress("translating", total) };
         let mut count = Count::default();
         let worked = source.for_each_batch(batch, |lines| {
             let started = Instant::now();
@@ -189,6 +213,10 @@ impl Translate {
             Ok(())
         });
         bar.finish_and_clear();
+        if typed {
+            // The last prompt was not answered.
+            console.note("");
+        }
         // Whoever closes stdout has seen enough of the texts, not of the trace.
         if worked.as_ref().err().is_none_or(is_quiet_end)
             && let Some(trace) = listener.trace
@@ -229,8 +257,12 @@ fn too_few(decoding: &Decoding, wanted: usize) -> Option<(usize, &'static str)> 
             (how.lengths * how.beam_length * how.parallel_decodes, "--lengths")
         }
         Decoding::MaskPredict(how) => (how.lengths, "--lengths"),
+        Decoding::EasyFirst(how) => (how.lengths, "--lengths"),
+        Decoding::Sundae(how) => (how.lengths * how.samples, "--set samples="),
+        Decoding::Gibbs(how) => (how.lengths * how.samples, "--lengths"),
         Decoding::Beam(how) => (how.num_beams, "--beam"),
         Decoding::Sample(how) => (how.samples, "--set samples="),
+        Decoding::Ctc(how) => (how.num_beams, "--beam"),
     };
     (found < wanted).then_some((found, option))
 }
@@ -243,11 +275,12 @@ pub(crate) struct Shortcuts {
     #[arg(long, conflicts_with = "exact_paper", help_heading = "Decoding")]
     fast: bool,
 
-    /// Refine as the paper's program does, also where its text means something else, and without any of our shortcuts.
+    /// Refine as the paper's program does, also where its text means something else, and without our extensions.
     #[arg(long, help_heading = "Decoding")]
     exact_paper: bool,
 
-    /// The decoding method: refine or mask-predict for a parallel model, beam or sample for an autoregressive one [default: the model's].
+    /// The decoding method: refine, mask-predict, easy-first, sundae or gibbs for a parallel model, as it was trained, beam or sample
+    /// for an autoregressive one, ctc for a CTC model [default: the model's].
     #[arg(long, value_name = "NAME", help_heading = "Decoding")]
     method: Option<Method>,
 
@@ -278,6 +311,9 @@ impl Shortcuts {
             decoding = refined(decoding, "--exact-paper", exact)?;
         }
         if self.sample {
+            if model.order == Order::Alignment {
+                bail!("--sample is about autoregressive models; a CTC model takes the best path");
+            }
             if model.order == Order::Parallel {
                 bail!(
                     "--sample is about autoregressive models; this one draws with --set temperature=1"
@@ -313,16 +349,18 @@ pub(crate) struct Counts {
 impl Counts {
     /// As assignments; an option that is for the other kind of model is refused by its name.
     fn assignments(self, own: &Decoding) -> Result<Vec<String>> {
+        use Order::{Alignment, Autoregressive, Parallel};
         let order = own.method().order();
         let options = [
-            ("--steps", "steps", self.steps, Order::Parallel, "--beam"),
-            ("--lengths", "lengths", self.lengths, Order::Parallel, "--beam"),
-            ("--beam", "num_beams", self.beam, Order::Autoregressive, "--steps or --lengths"),
+            ("--steps", "steps", self.steps, [Parallel, Alignment], "--beam"),
+            ("--lengths", "lengths", self.lengths, [Parallel, Parallel], "--beam"),
+            ("--beam", "num_beams", self.beam, [Autoregressive, Alignment], "--steps or --lengths"),
         ];
         let mut assignments = Vec::new();
         for (option, key, count, needed, instead) in options {
             let Some(count) = count else { continue };
-            if needed != order {
+            if !needed.contains(&order) {
+                let needed = needed[0];
                 bail!("{option} is for {needed}, and this is {order}; is {instead} meant?");
             }
             assignments.push(format!("{key}={count}"));

@@ -9,6 +9,7 @@ use std::thread;
 
 use anyhow::{Context, Result};
 
+use crate::console::Console;
 use crate::hint::WithHint;
 use crate::lines::for_each_line;
 
@@ -92,6 +93,31 @@ impl Source {
             None => Ok(()),
         }
     }
+}
+
+/// How many lines there are to translate, for a progress bar that knows how long it will take; 0 if nobody looks or it cannot be known before they are
+/// read. Files are read once more, which is nothing beside translating them.
+pub(super) fn count(
+    texts: &[String],
+    files: &[PathBuf],
+    max_line: usize,
+    console: &Console,
+) -> u64 {
+    if !console.shows_progress() || !files.iter().all(|file| file.is_file()) {
+        return 0;
+    }
+    let mut lines: u64 = texts.iter().map(|text| text.split('\n').count() as u64).sum();
+    for file in files {
+        let counted = for_each_line(file, max_line, &mut |_| {
+            lines += 1;
+            Ok(())
+        });
+        // What is wrong with it is told when it is translated.
+        if counted.is_err() {
+            return 0;
+        }
+    }
+    lines
 }
 
 /// The reader has nobody to read for.

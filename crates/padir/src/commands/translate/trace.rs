@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use padir_base::TokenId;
 use padir_base::file::AtomicFile;
 use padir_decode::Event;
 use padir_text::vocab::Vocabulary;
@@ -13,9 +14,14 @@ use padir_translate::Place;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+/// A slot that says nothing.
+const BLANK: &str = "<blank>";
+
 /// A file of events, which appears when it is complete.
 pub(super) struct Trace {
     vocabulary: Arc<Vocabulary>,
+    /// What stands for nothing in an alignment.
+    blank: Option<TokenId>,
     path: PathBuf,
     out: BufWriter<AtomicFile>,
     failure: Option<io::Error>,
@@ -41,11 +47,15 @@ fn without_job(event: &Event) -> serde_json::Result<Map<String, Value>> {
 }
 
 impl Trace {
-    pub(super) fn create(path: &Path, vocabulary: &Arc<Vocabulary>) -> Result<Self> {
+    pub(super) fn create(
+        path: &Path,
+        vocabulary: &Arc<Vocabulary>,
+        blank: Option<TokenId>,
+    ) -> Result<Self> {
         let file =
             AtomicFile::create(path).with_context(|| format!("cannot write {}", path.display()))?;
         let (vocabulary, path) = (Arc::clone(vocabulary), path.to_owned());
-        Ok(Self { vocabulary, path, out: BufWriter::new(file), failure: None })
+        Ok(Self { vocabulary, blank, path, out: BufWriter::new(file), failure: None })
     }
 
     /// Writes an event; what goes wrong is told by [`Trace::finish`].
@@ -53,7 +63,10 @@ impl Trace {
         if self.failure.is_some() {
             return;
         }
-        let piece = |&id| self.vocabulary.piece(id).map_or_else(String::new, Cow::into_owned);
+        let piece = |&id| match self.vocabulary.piece(id) {
+            _ if Some(id) == self.blank => BLANK.to_owned(),
+            piece => piece.map_or_else(String::new, Cow::into_owned),
+        };
         let pieces = event.tokens.iter().map(piece).collect();
         let written = without_job(event)
             .and_then(|event| {

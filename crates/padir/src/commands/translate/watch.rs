@@ -19,20 +19,24 @@ const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 /// Stands for a rejected prediction.
 const REJECTED: &str = " ·";
+/// A slot that says nothing.
+const BLANK: &str = "·";
 /// A piece's mark of a space before it.
 const SPACE: char = '▁';
 
 /// Keeps the events of a text until it is known which hypothesis has won.
 pub(super) struct Watch {
     vocabulary: Arc<Vocabulary>,
+    /// What stands for nothing in an alignment.
+    blank: Option<TokenId>,
     terminal: bool,
     events: Vec<(Place, Event)>,
 }
 
 impl Watch {
-    pub(super) fn new(vocabulary: &Arc<Vocabulary>) -> Self {
+    pub(super) fn new(vocabulary: &Arc<Vocabulary>, blank: Option<TokenId>) -> Self {
         let terminal = io::stderr().is_terminal();
-        Self { vocabulary: Arc::clone(vocabulary), terminal, events: Vec::new() }
+        Self { vocabulary: Arc::clone(vocabulary), blank, terminal, events: Vec::new() }
     }
 
     pub(super) fn keep(&mut self, place: Place, event: Event) {
@@ -78,8 +82,11 @@ impl Watch {
                 line.push_str(REJECTED);
                 continue;
             }
-            let piece = self.vocabulary.piece(token).unwrap_or_default();
-            let piece = piece.replace(SPACE, " ");
+            let piece = if Some(token) == self.blank {
+                BLANK.to_owned()
+            } else {
+                self.vocabulary.piece(token).unwrap_or_default().replace(SPACE, " ")
+            };
             if self.terminal && event.changed.contains(&at) {
                 line.push_str(BOLD);
                 line.push_str(&piece);

@@ -8,7 +8,7 @@ use super::VocabArg;
 use crate::console::Console;
 use crate::lines::TextFiles;
 
-/// Turn token ids back into text, a line for a line.
+/// Turn token ids back into text, line by line.
 ///
 /// A line holds ids between spaces, or a JSON array as `padir vocab encode --json` prints it.
 #[derive(clap::Args)]

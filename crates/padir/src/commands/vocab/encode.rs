@@ -7,7 +7,7 @@ use super::VocabArg;
 use crate::console::Console;
 use crate::lines::TextFiles;
 
-/// Turn text into token ids, a line for a line.
+/// Turn text into token ids, line by line.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   echo 'Hello world' | padir vocab encode --vocab vocab

@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::hint::WithHint;
 use crate::places::{Force, Places};
 
-/// Bring a SentencePiece or tokenizers vocabulary into house order.
+/// Convert a SentencePiece or tokenizers vocabulary to padir's order of ids.
 ///
 /// Padding, end of sentence, unknown and beginning of sentence get the ids 0, 1, 2, 3 (missing
 /// marks are added); the pieces keep their order and scores. A vocabulary that is in order

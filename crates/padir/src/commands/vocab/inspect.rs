@@ -15,7 +15,7 @@ use super::VocabArg;
 use crate::console::Console;
 use crate::lines::TextFiles;
 
-/// Show what a vocabulary holds, and how it segments a text.
+/// Show the content of a vocabulary, and how it segments a text.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir vocab inspect --vocab vocab

@@ -15,7 +15,7 @@ use padir_text::vocab::Vocabulary;
 use crate::console::Console;
 use crate::hint::WithHint;
 
-/// Learn, use, inspect and convert vocabularies.
+/// Train, apply, inspect and convert vocabularies.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir vocab train train.en train.de --size 8000 --output vocab

@@ -16,7 +16,7 @@ use crate::hint::WithHint;
 use crate::lines::TextFiles;
 use crate::places::{Force, Places};
 
-/// Learn a vocabulary: SentencePiece unigram with NFKC normalisation (`nmt_nfkc`).
+/// Train a vocabulary: SentencePiece unigram with NFKC normalisation (`nmt_nfkc`).
 ///
 /// Give the files of both languages to get one vocabulary for both. Ids: padding 0, end of
 /// sentence 1, unknown 2, beginning of sentence 3, then the pieces, then sentinels (MASK last).

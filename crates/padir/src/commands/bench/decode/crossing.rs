@@ -1,10 +1,10 @@
-//! From which size of batches on a decoder from left to right is the faster one.
+//! The batch size from which on autoregressive decoding is faster.
 //!
 //! A single size at which the two swap places may be noise: what counts is that it stays ahead.
 
 use serde::Serialize;
 
-/// Where a decoder from left to right overtakes a parallel one.
+/// Where an autoregressive decoder overtakes a parallel one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Crossing {
     /// The size of batches from which on it stays ahead; if it is everywhere, the smallest that was measured.
@@ -15,8 +15,8 @@ pub(super) struct Crossing {
     pub(super) everywhere: bool,
 }
 
-/// Compares speeds at the same sizes of batches, smaller sizes first: the smallest size from which on the decoder from
-/// left to right is ahead at all that were measured. It lies between two of them, interpolated by logarithms. None if
+/// Compares speeds at the same sizes of batches, smaller sizes first: the smallest size from which on autoregressive
+/// decoding is ahead at all that were measured. It lies between two of them, interpolated by logarithms. None if
 /// it is not ahead at the largest.
 pub(super) fn crossing(
     parallel: &[(usize, f64)],

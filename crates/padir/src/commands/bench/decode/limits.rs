@@ -1,14 +1,18 @@
 //! What the machine can do: the limits that steps are compared with.
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use padir_engine::{Isa, Precision, multiply_adds};
 use serde::Serialize;
 
 /// Bytes that no cache holds.
 const MEMORY: usize = 256 << 20;
+/// Rounds of reading; the fastest counts.
 const ROUNDS: usize = 5;
+/// Rounds of arithmetic, and what each lasts, about.
+const ARITHMETIC_ROUNDS: usize = 8;
+const ROUND: Duration = Duration::from_millis(20);
 
 /// Measured limits, of all threads together.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -19,7 +23,7 @@ pub(super) struct Limits {
     pub(super) read_gigabytes: f64,
     /// Multiplications and additions in single precision, everything in registers, in 10⁹/s.
     pub(super) f32_gigaops: f64,
-    /// The same in 8 bits.
+    /// The same in int8.
     pub(super) int8_gigaops: f64,
 }
 
@@ -35,13 +39,33 @@ impl Limits {
 
 /// Measures the limits with all threads.
 pub(super) fn measure(threads: usize) -> Limits {
-    let gigaops = |bytes| 2.0 * multiply_adds(Isa::detect(), bytes, threads) / 1e9;
+    let gigaops = |bytes| 2.0 * multiply_adds_per_second(Isa::detect(), bytes, threads) / 1e9;
     Limits {
         threads,
         read_gigabytes: read_gigabytes(threads),
         f32_gigaops: gigaops(false),
         int8_gigaops: gigaops(true),
     }
+}
+
+/// Multiply-adds per second of so many threads, in single precision or 8 bits.
+fn multiply_adds_per_second(isa: Isa, bytes: bool, threads: usize) -> f64 {
+    let round = || {
+        let mut count = 0.0;
+        let start = Instant::now();
+        while start.elapsed() < ROUND {
+            count += multiply_adds(isa, bytes);
+        }
+        count / start.elapsed().as_secs_f64()
+    };
+    let together = |_| {
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(round)).collect();
+            // A thread that panicked multiplied nothing.
+            round() + others.into_iter().map(|t| t.join().unwrap_or(0.0)).sum::<f64>()
+        })
+    };
+    (0..ARITHMETIC_ROUNDS).map(together).fold(0.0, f64::max)
 }
 
 fn read_gigabytes(threads: usize) -> f64 {

@@ -6,12 +6,15 @@
 //! ends early: that is the work, not the wit, of an engine. With models and texts, tokenisation is included.
 
 mod batches;
+mod by_length;
 mod crossing;
 mod limits;
 mod peer;
 mod report;
 mod step;
 mod system;
+mod threads;
+mod timed;
 mod work;
 
 use std::path::PathBuf;
@@ -32,7 +35,7 @@ const TURN: usize = 8;
 /// Measure decoding.
 ///
 /// Reports latencies of one sentence at a time and the throughput of batches, for greedy and beam search of an autoregressive
-/// model and for refinement of a parallel one, in single precision and 8 bits: one sentence with the number of threads
+/// model and for refinement of a parallel one, in single precision and int8: one sentence with the number of threads
 /// that suits each best, batches with all of them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -40,7 +43,8 @@ const TURN: usize = 8;
   padir bench decode --random paper --peer \"python bench/ctranslate2_decode.py\"
   padir bench decode --random paper --only none --step-peer \"python bench/onnx_step.py\"
   padir bench decode --ar runs/teacher/best --padir runs/padir/best --texts test.en --plot throughput.svg
-  padir bench decode --padir runs/padir/best --texts test.en --steps 2,4 --lengths 1 --json")]
+  padir bench decode --padir runs/padir/best --texts test.en --steps 2,4 --lengths 1 --json
+  padir bench decode --random paper --steps 4 --batches 0 --length-plot latency.svg")]
 pub(crate) struct Decode {
     /// Random models of this size instead of trained ones.
     #[arg(long, value_name = "PRESET", conflicts_with_all = ["ar", "padir", "texts"])]
@@ -62,7 +66,11 @@ pub(crate) struct Decode {
     #[arg(long, value_name = "DIR", requires = "texts")]
     padir: Option<PathBuf>,
 
-    /// Sentences to translate, one a line.
+    /// A CTC model.
+    #[arg(long, value_name = "DIR", requires = "texts")]
+    ctc: Option<PathBuf>,
+
+    /// Sentences to translate, one per line.
     #[arg(long, value_name = "FILE")]
     texts: Option<PathBuf>,
 
@@ -98,13 +106,25 @@ pub(crate) struct Decode {
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     shortlist: usize,
 
-    /// Draw throughput against the size of batches to a .svg or .png file, its numbers in a .csv beside it.
+    /// Plot throughput against batch size to a .svg or .png file, its numbers in a .csv beside it.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+
+    /// Numbers of tokens to measure the latency of one sentence at: of random sentences and their targets with --random, else upper bounds
+    /// of the groups that texts fall into by their source tokens.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=128))]
+    by_length: Vec<u16>,
+
+    /// Draw latency against length to FILE as .svg and .png, its numbers in a .csv beside them [--by-length: 10,20,30,45,64,90,128].
+    #[arg(long, value_name = "FILE")]
+    length_plot: Option<PathBuf>,
 
     #[command(flatten)]
     force: Force,
 }
+
+/// Lengths that are measured if there is a plot and nobody says which.
+const LENGTHS: [usize; 7] = [10, 20, 30, 45, 64, 90, 128];
 
 impl Decode {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
@@ -152,10 +172,15 @@ impl Decode {
         bar.finish_and_clear();
         let typical = |system: &&mut System| system.is_typical(choices.typical_steps());
         let mut typical: Vec<&mut System> = systems.iter_mut().filter(typical).collect();
+        let by_length = by_length::measure(console, &work, &mut typical, &self.lengths_measured())?;
         let throughput = throughput(console, &work, &batches, &mut typical)?;
         let mut report = Report::new(&work, limits, steps, &systems, &peers);
         report.throughput = throughput;
+        report.by_length = by_length;
         report.batches_left_out = batches.left_out;
+        if let Some(path) = &self.length_plot {
+            by_length::draw(path, &report.by_length)?;
+        }
         if let Some(path) = &self.plot {
             report.draw(path)?;
         }
@@ -174,12 +199,27 @@ impl Decode {
             self.step_peer.is_none() || random || self.padir.is_some(),
             "--step-peer needs --padir or --random: there is no parallel model"
         );
-        let Some(picture) = &self.plot else { return Ok(()) };
-        report::check_picture(picture)?;
-        Places::default()
-            .reads(&self.texts)
-            .writes([picture, &picture.with_extension("csv")])
-            .check(self.force)
+        let mut places = Places::default().reads(&self.texts);
+        if let Some(picture) = &self.plot {
+            report::check_picture(picture)?;
+            places = places.writes([picture, &picture.with_extension("csv")]);
+        }
+        if let Some(picture) = &self.length_plot {
+            report::check_picture(picture)?;
+            places = places.writes(by_length::FORMS.map(|form| picture.with_extension(form)));
+        }
+        places.check(self.force)
+    }
+
+    /// The lengths that latency is measured at.
+    fn lengths_measured(&self) -> Vec<usize> {
+        let mut lengths: Vec<usize> = self.by_length.iter().copied().map(usize::from).collect();
+        if lengths.is_empty() && self.length_plot.is_some() {
+            lengths = LENGTHS.to_vec();
+        }
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
     }
 
     fn work(&self, scratch: &std::path::Path) -> Result<Work> {
@@ -187,8 +227,10 @@ impl Decode {
             return Work::random(scratch, preset, self.vocabulary, self.length, self.sentences);
         }
         let texts = self.texts.as_deref().context("--texts or --random is needed")?;
-        ensure!(self.ar.is_some() || self.padir.is_some(), "--ar or --padir is needed");
-        Work::real(self.ar.clone(), self.padir.clone(), texts, self.sentences)
+        let any = self.ar.is_some() || self.padir.is_some() || self.ctc.is_some();
+        ensure!(any, "--ar, --padir or --ctc is needed");
+        let (ar, padir, ctc) = (self.ar.clone(), self.padir.clone(), self.ctc.clone());
+        Work::real(ar, padir, ctc, texts, self.sentences)
     }
 }
 

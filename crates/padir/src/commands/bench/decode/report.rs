@@ -10,6 +10,7 @@ use padir_engine::Isa;
 use padir_plot::{Axis, Corner, Figure, Panel, Series};
 use serde::Serialize;
 
+use super::by_length::{self, Point};
 use super::crossing::{Crossing, crossing};
 use super::limits::Limits;
 use super::peer::PeerSystem;
@@ -29,6 +30,7 @@ pub(super) struct Report {
     limits: Limits,
     steps: Vec<Step>,
     latencies: Vec<Latency>,
+    pub(super) by_length: Vec<Point>,
     pub(super) throughput: Vec<Throughput>,
     /// Sizes of batches for which there were too few different sentences.
     pub(super) batches_left_out: Vec<usize>,
@@ -95,6 +97,7 @@ impl Report {
             limits,
             steps,
             latencies: ours.chain(theirs).collect(),
+            by_length: Vec::new(),
             throughput: Vec::new(),
             batches_left_out: Vec::new(),
             peak_memory: memory::peak(),
@@ -121,13 +124,15 @@ impl Report {
         )?;
         self.write_steps(&mut out)?;
         self.write_latencies(&mut out)?;
+        by_length::write(&self.by_length, &mut out)?;
         self.write_throughput(&mut out)?;
         Ok(out.flush()?)
     }
 
     fn write_steps(&self, out: &mut impl Write) -> Result<()> {
         let mut table = Table::default();
-        table.row(["one step", "threads", "ms", "10⁹/s", "of limit", "GB/s", "of limit"]);
+        table
+            .row(["one step", "threads", "ms", "cold ms", "10⁹/s", "of limit", "GB/s", "of limit"]);
         let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.1}"));
         let share =
             |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{:.0} %", 100.0 * x));
@@ -136,6 +141,7 @@ impl Report {
                 &step.system,
                 &step.threads.to_string(),
                 &format!("{:.3}", step.milliseconds),
+                &step.cold_milliseconds.map_or_else(|| "–".to_owned(), |ms| format!("{ms:.3}")),
                 &number(step.gigaops),
                 &share(step.compute_share),
                 &number(step.gigabytes),
@@ -304,7 +310,7 @@ impl Latency {
 
 /// The nearest rank: of n sorted numbers the one at ⌈n·percent/100⌉, at least the first. It is the smallest that so many
 /// percent of them do not exceed, and always one that was measured.
-fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
+pub(super) fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()
 }

@@ -1,26 +1,39 @@
-//! One step of each decoder, by itself: its time, its share of the machine's limits, and the same step by a peer.
+//! One step of each decoder: its time within a sentence and by itself, its share of the machine's limits, and the same step by a peer.
 
 use std::path::Path;
-use std::time::Instant;
+use std::thread::sleep;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use padir_base::TokenId;
-use padir_base::continuation::{Advance, Continuer};
+use padir_base::causal::{CausalModel, DecodeStep};
 use padir_base::denoise::{Answers, Denoiser, Query};
 use padir_checkpoint::Checkpoint;
+use padir_decode::autoregression::{self, Beam};
+use padir_decode::padir::{self, Sentence, StopRule};
 use padir_engine::{Engine, Precision, Session, Threads};
+use padir_translate::symbols_of;
 use serde::Serialize;
 use serde_json::json;
 
 use super::limits::Limits;
-use super::system::threads_to_try;
+use super::threads::choose;
+use super::timed::Timed;
 use super::work::Work;
 use crate::commands::bench::program::Program;
 
 /// Turns of ours and theirs.
 const ROUNDS: usize = 5;
-/// Steps of a turn.
+/// Sentences of a turn of ours.
+const SENTENCES: usize = 2;
+/// Refinement steps of a sentence.
+const STEPS: usize = 4;
+/// Steps of a turn of theirs.
 const REPEATS: usize = 8;
+/// Bytes that push everything else out of the caches.
+const SWEPT: usize = 128 << 20;
+/// After this threads have gone to sleep.
+const PAUSE: Duration = Duration::from_millis(5);
 /// Width of the beam.
 const BEAM: usize = 5;
 
@@ -29,8 +42,10 @@ const BEAM: usize = 5;
 pub(super) struct Step {
     pub(super) system: String,
     pub(super) threads: usize,
-    /// The median.
+    /// Of a step as it runs within a sentence: the mean of a sentence, the median of sentences.
     pub(super) milliseconds: f64,
+    /// Of a step by itself, with nothing of the model in the caches and the threads asleep: the median.
+    pub(super) cold_milliseconds: Option<f64>,
     /// Multiplications and additions with weights, in 10⁹/s, and their share of the limit.
     pub(super) gigaops: Option<f64>,
     pub(super) compute_share: Option<f64>,
@@ -48,7 +63,10 @@ struct Subject {
     kind: Kind,
     /// One for each position.
     tokens: Vec<TokenId>,
+    /// Of each sentence, the mean of its steps.
     seconds: Vec<f64>,
+    /// Of steps by themselves.
+    cold: Vec<f64>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -82,9 +100,10 @@ pub(super) fn measure(
         (Some(command), Some(model)) => Peer::start(command, model, positions)?,
         _ => None,
     };
+    let mut caches = Caches::default();
     for _ in 0..ROUNDS {
         for subject in &mut subjects {
-            subject.take()?;
+            subject.take(&mut caches)?;
         }
         if let Some(peer) = &mut theirs {
             peer.take()?;
@@ -95,38 +114,90 @@ pub(super) fn measure(
 }
 
 impl Subject {
-    /// With the number of threads that suits it best, 1 or all.
+    /// With the number of threads that suits it best.
     fn new(engine: &Engine, kind: Kind, positions: usize, most: usize) -> Result<Self> {
+        let threads = choose(most, |threads| {
+            let mut subject = Self::with_threads(engine, kind, positions, threads)?;
+            // Once to warm up.
+            subject.decode()?;
+            subject.decode()
+        })?;
+        let mut subject = Self::with_threads(engine, kind, positions, threads)?;
+        subject.decode()?;
+        Ok(subject)
+    }
+
+    fn with_threads(engine: &Engine, kind: Kind, positions: usize, threads: usize) -> Result<Self> {
         let name = match kind {
             Kind::Parallel => format!("parallel step, {positions} positions"),
             Kind::Causal(1) => "token, greedy".to_owned(),
             Kind::Causal(rows) => format!("tokens, beam {rows}"),
         };
-        let precision = engine.precision();
         let vocabulary = engine.config().symbols.vocab_size as u32;
         let tokens: Vec<TokenId> =
             ids(positions).into_iter().map(|id| TokenId(id % vocabulary)).collect();
-        let mut best: Option<Self> = None;
-        for threads in threads_to_try(most) {
-            let mut session = engine.session(Threads::new(threads));
-            session.encode(&[&tokens])?;
-            let (name, tokens, seconds) = (name.clone(), tokens.clone(), Vec::new());
-            let mut subject = Self { name, precision, threads, session, kind, tokens, seconds };
-            subject.take()?;
-            subject.seconds.clear();
-            subject.take()?;
-            let faster = |best: &Self| median(&subject.seconds) < median(&best.seconds);
-            if best.as_ref().is_none_or(faster) {
-                best = Some(subject);
-            }
-        }
-        let mut best = best.context("there is always one thread")?;
-        best.seconds.clear();
-        Ok(best)
+        let mut session = engine.session(Threads::new(threads));
+        session.encode(&[&tokens])?;
+        Ok(Self {
+            name,
+            precision: engine.precision(),
+            threads,
+            session,
+            kind,
+            tokens,
+            seconds: Vec::new(),
+            cold: Vec::new(),
+        })
     }
 
-    /// A turn.
-    fn take(&mut self) -> Result<()> {
+    /// A turn: whole sentences, and a step by itself.
+    fn take(&mut self, caches: &mut Caches) -> Result<()> {
+        // Once to warm up.
+        self.decode()?;
+        for _ in 0..SENTENCES {
+            let seconds = self.decode()?;
+            self.seconds.push(seconds);
+        }
+        caches.sweep();
+        sleep(PAUSE);
+        let seconds = self.step_alone()?;
+        self.cold.push(seconds);
+        Ok(())
+    }
+
+    /// Decodes a sentence, and gives the mean of its steps.
+    fn decode(&mut self) -> Result<f64> {
+        let config = self.session.engine().config().clone();
+        let length = self.tokens.len();
+        self.session.encode(&[&self.tokens])?;
+        let mut timed = Timed::new(&mut self.session);
+        match self.kind {
+            Kind::Parallel => {
+                let settings = padir::Settings {
+                    steps: STEPS,
+                    lengths: 1,
+                    stop: StopRule::Never,
+                    early_exit: None,
+                    ..padir::Settings::default()
+                };
+                let sentence = Sentence { number: 0, context: 0, lengths: vec![(length, 0.0)] };
+                padir::refine(&mut timed, &settings, &symbols_of(&config), &[sentence], &mut ())?;
+            }
+            Kind::Causal(rows) => {
+                let how = Beam { num_beams: rows, ..Beam::default() };
+                let mut symbols = autoregression::Symbols::new(config.symbols.start);
+                // It does not end early.
+                symbols.never = vec![config.symbols.pad, config.symbols.eos];
+                let source = autoregression::Source { number: 0, context: 0, max_length: length };
+                autoregression::beam(&mut timed, &how, &symbols, &[source], &mut ())?;
+            }
+        }
+        Ok(timed.mean())
+    }
+
+    /// One step outside of a sentence.
+    fn step_alone(&mut self) -> Result<f64> {
+        let mut timed = Timed::new(&mut self.session);
         match self.kind {
             Kind::Parallel => {
                 let positions = self.tokens.len();
@@ -134,28 +205,19 @@ impl Subject {
                 let ends = [positions];
                 let query = Query::new(&self.tokens, &ends, &[0], &no, &yes)?;
                 let mut answers = Answers::default();
-                for _ in 0..REPEATS {
-                    answers.prepare(&query, 1);
-                    let start = Instant::now();
-                    self.session.denoise(&query, &mut answers)?;
-                    self.seconds.push(start.elapsed().as_secs_f64());
-                }
+                answers.prepare(&query, 1);
+                timed.denoise(&query, &mut answers)?;
             }
             Kind::Causal(rows) => {
-                let mut answers = Vec::new();
                 let depth = if rows == 1 { 1 } else { 2 * rows };
-                self.session.begin(&vec![0; rows])?;
-                let start = Instant::now();
-                for &token in &self.tokens {
-                    let next: Vec<Advance> =
-                        (0..rows).map(|parent| Advance { parent, token }).collect();
-                    self.session.advance(&next, depth, &mut answers)?;
-                }
-                // The mean over a sentence: later tokens look back at more.
-                self.seconds.push(start.elapsed().as_secs_f64() / self.tokens.len() as f64);
+                let token = self.tokens[0];
+                let next: Vec<DecodeStep> =
+                    (0..rows).map(|parent| DecodeStep { parent, token }).collect();
+                timed.begin(&vec![0; rows])?;
+                timed.decode_step(&next, depth, &mut Vec::new())?;
             }
         }
-        Ok(())
+        Ok(timed.mean())
     }
 
     fn report(self, limits: Limits) -> Step {
@@ -174,11 +236,24 @@ impl Subject {
             system: format!("{} {}", self.name, self.precision),
             threads: self.threads,
             milliseconds: 1e3 * seconds,
+            cold_milliseconds: Some(1e3 * median(&self.cold)),
             gigaops: Some(gigaops),
             compute_share: Some(least.iter().sum::<f64>() / seconds),
             gigabytes: Some(gigabytes),
             memory_share: Some(gigabytes / limits.read_gigabytes),
         }
+    }
+}
+
+/// What fills the caches with other things.
+#[derive(Default)]
+struct Caches(Vec<u8>);
+
+impl Caches {
+    fn sweep(&mut self) {
+        self.0.resize(SWEPT, 0);
+        self.0.iter_mut().step_by(64).for_each(|byte| *byte = byte.wrapping_add(1));
+        std::hint::black_box(&self.0);
     }
 }
 
@@ -232,6 +307,7 @@ impl Peer {
                 system: format!("{name}, {positions} positions {precision}"),
                 threads: threads as usize,
                 milliseconds: 1e3 * median(&seconds),
+                cold_milliseconds: None,
                 gigaops: None,
                 compute_share: None,
                 gigabytes: None,

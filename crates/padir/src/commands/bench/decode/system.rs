@@ -10,14 +10,16 @@ use padir_base::TokenId;
 use padir_checkpoint::Checkpoint;
 use padir_decode::Method;
 use padir_decode::autoregression::{self, Beam};
+use padir_decode::ctc::{self, Ctc};
 use padir_decode::padir::{self, Prune, Sentence, StopRule};
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;
 use padir_translate::{
-    Decoding, Segmentation, Text, Translator, abilities_of, decoding_of, symbols_of,
+    Decoding, Segmentation, Text, Translator, abilities_of, ctc_symbols_of, decoding_of, symbols_of,
 };
 
+use super::threads::choose;
 use super::work::{Task, Work};
 use crate::console::Console;
 
@@ -94,7 +96,7 @@ enum Runner {
 pub(super) fn all(work: &Work, choices: Choices<'_>, console: &Console) -> Result<Vec<System>> {
     let mut systems = Vec::new();
     for precision in [Precision::F32, Precision::Int8] {
-        for path in [work.ar(), work.padir()].into_iter().flatten() {
+        for path in [work.ar(), work.padir(), work.ctc()].into_iter().flatten() {
             let model = Arc::new(Model::load(path, precision, work)?);
             for (label, decoding) in ways(&model, choices)? {
                 for listed in model.lists(path, choices)? {
@@ -117,10 +119,14 @@ fn ways(model: &Model, choices: Choices<'_>) -> Result<Vec<(String, Decoding)>> 
     let own = match decoding_of(&model.checkpoint)? {
         Decoding::Refine(own) => *own,
         // Methods are compared as refinement and beam search, whatever a model comes with.
-        Decoding::MaskPredict(_) => {
+        Decoding::MaskPredict(_)
+        | Decoding::EasyFirst(_)
+        | Decoding::Sundae(_)
+        | Decoding::Gibbs(_) => {
             let padir = Decoding::of(Method::Refine, &abilities).refinement();
             padir.unwrap_or_default()
         }
+        Decoding::Ctc(own) => return Ok(alignment_ways(own)),
         other => {
             let own = match other {
                 Decoding::Beam(own) => own,
@@ -144,6 +150,17 @@ fn ways(model: &Model, choices: Choices<'_>) -> Result<Vec<(String, Decoding)>> 
         }
     }
     Ok(ways.into_iter().map(|(name, how)| (name, Decoding::Refine(Box::new(how)))).collect())
+}
+
+/// Best paths in one, two and four passes, and prefix beam search over one.
+fn alignment_ways(own: Ctc) -> Vec<(String, Decoding)> {
+    let plain = Ctc { steps: 1, num_beams: 1, early_exit: None, ..own };
+    let mut ways: Vec<(String, Decoding)> = [1, 2, 4]
+        .map(|steps| (format!("CTC {steps}"), Decoding::Ctc(Ctc { steps, ..plain })))
+        .into();
+    let beam = Ctc { num_beams: 5, ..plain };
+    ways.push(("CTC 1 beam 5".to_owned(), Decoding::Ctc(beam)));
+    ways
 }
 
 impl Model {
@@ -229,7 +246,11 @@ impl System {
         (self.model.load_seconds, self.model.engine.bytes())
     }
 
-    /// Whether its throughput is of interest: every search from left to right, and refinement in so many steps, plain or
+    pub(super) fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Whether its throughput is of interest: every autoregressive search, and refinement in so many steps, plain or
     /// with all shortcuts.
     pub(super) fn is_typical(&self, steps: usize) -> bool {
         match &self.decoding {
@@ -240,20 +261,29 @@ impl System {
 
     /// Finds the number of threads that suits one sentence best, and warms up.
     pub(super) fn settle(&mut self, work: &Work) -> Result<()> {
-        let mut best = (f64::INFINITY, 1);
-        for threads in threads_to_try(self.most) {
+        self.threads = self.suit(work, TRIAL)?;
+        Ok(())
+    }
+
+    /// Works with the number of threads that suits the first sentences best from now on, and tells it.
+    pub(super) fn suit(&mut self, work: &Work, sentences: usize) -> Result<usize> {
+        let best = choose(self.most, |threads| {
             self.restart(work, threads)?;
             let start = Instant::now();
-            for sentence in 0..TRIAL.min(work.len()) {
+            for sentence in 0..sentences.min(work.len()) {
                 self.run(work, &[sentence])?;
             }
-            let seconds = start.elapsed().as_secs_f64();
-            if seconds < best.0 {
-                best = (seconds, threads);
-            }
-        }
-        self.threads = best.1;
-        self.restart(work, best.1)
+            Ok(start.elapsed().as_secs_f64())
+        })?;
+        self.restart(work, best)?;
+        Ok(best)
+    }
+
+    /// Translates a sentence and takes the time, which goes to no record.
+    pub(super) fn time_one(&mut self, work: &Work, sentence: usize) -> Result<f64> {
+        let start = Instant::now();
+        self.run(work, &[sentence])?;
+        Ok(start.elapsed().as_secs_f64())
     }
 
     /// Takes all threads, and warms up: a batch has work for them even where one sentence has not.
@@ -330,12 +360,6 @@ impl System {
     }
 }
 
-/// 1, 2, 4 and so on, and all.
-pub(super) fn threads_to_try(most: usize) -> Vec<usize> {
-    let powers = std::iter::successors(Some(1_usize), |n| n.checked_mul(2));
-    powers.take_while(|&n| n < most).chain([most.max(1)]).collect()
-}
-
 /// Decodes encoded sentences into exactly so many tokens.
 fn decode_fixed(
     session: &mut Session,
@@ -374,6 +398,16 @@ fn decode_fixed(
             autoregression::beam(session, beam, &symbols, &sources, &mut ())?;
             length
         }
+        Decoding::Ctc(settings) => {
+            let Some(symbols) = ctc_symbols_of(config) else { anyhow::bail!("there is no BLANK") };
+            let sentence = |context: usize| ctc::Sentence {
+                context,
+                slots: session.lengths(context, 1).first().map_or(length, |&(slots, _)| slots),
+            };
+            let sentences: Vec<_> = (0..batch.len()).map(sentence).collect();
+            ctc::decode(session, settings, &symbols, &sentences, &mut ())?;
+            settings.steps
+        }
         other => anyhow::bail!("{} is not measured", other.method()),
     };
     Ok((batch.len() * length, steps))
@@ -406,14 +440,6 @@ mod tests {
             let found: Vec<usize> =
                 lengths_around(length, count, 128).into_iter().map(|(n, _)| n).collect();
             assert_eq!(found, (first..=last).collect::<Vec<usize>>(), "{name}");
-        }
-    }
-
-    #[test]
-    fn threads_are_tried_in_powers_of_two() {
-        for (most, expected) in [(0, vec![1]), (1, vec![1]), (2, vec![1, 2]), (6, vec![1, 2, 4, 6])]
-        {
-            assert_eq!(threads_to_try(most), expected, "{most}");
         }
     }
 
