@@ -36,13 +36,19 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// How often `work` allocates, the third time it is done.
+/// How often `work` allocates once its buffers have grown: the fewest of five times.
+///
+/// The count is of the whole process, so a pool thread that starts late or the test harness can add to one of them. What the loop itself
+/// allocates is in all of them.
 fn allocations(mut work: impl FnMut()) -> usize {
     work();
     work();
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
-    work();
-    ALLOCATIONS.load(Ordering::Relaxed) - before
+    let count = |_| {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        work();
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    };
+    (0..5).map(count).min().unwrap()
 }
 
 fn refine(session: &mut Session, query: &Query<'_>, answers: &mut Answers) {
@@ -99,7 +105,7 @@ fn nothing_is_allocated_in_the_loop() {
                 causal.encode(&[&source]).unwrap();
                 causal.score_targets(&rivals, &mut log_probs).unwrap();
             });
-            assert_eq!(count, 0, "judging, {precision:?} of {vocabulary}, {threads} threads");
+            assert_eq!(count, 0, "forced decoding, {precision:?} of {vocabulary}, {threads} threads");
         }
     }
 }
