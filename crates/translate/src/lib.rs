@@ -10,6 +10,7 @@
 //! The model is an engine's [`Session`](padir_engine::Session), or anything else that is a [`Model`]: a network in training
 //! decodes its dev sets through the same code.
 
+mod emoji;
 mod error;
 mod model;
 mod observer;

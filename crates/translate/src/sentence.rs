@@ -11,8 +11,10 @@
 //! | a full stop before a small letter, in a text that has capitals | approx. five |
 //! | a quote that goes on | “Stop!” he said. |
 //!
-//! `。`, `！` and `？` end a sentence wherever they stand. O(n).
+//! `。`, `！` and `？` end a sentence wherever they stand. So does an emoji before a capital letter. Emoji after a sentence, and those that a text begins
+//! with, are part of the gaps, which are copied. O(n).
 
+use crate::emoji;
 use crate::split::{Part, closes};
 
 /// Words before a full stop that is no end, in small letters. English, German, Romanian.
@@ -24,16 +26,20 @@ const ABBREVIATIONS: [&str; 67] = [
     "sr", "st", "str", "tel", "u.a", "u.s", "usw", "vgl", "vol", "vs", "z.b", "zzgl",
 ];
 
-/// The sentences of a text, each with the white space after it. A text without anything but white space has none.
+/// The sentences of a text, each with the white space and emoji after it. A text without anything but white space has none. Emoji at the beginning
+/// follow an empty sentence.
 pub fn sentences(text: &str) -> Vec<Part<'_>> {
     let text = text.trim();
     let mut parts = Vec::new();
-    let mut rest = text;
+    let mut rest = emoji::trim_start(text);
+    if rest.len() < text.len() {
+        parts.push(Part { text: "", gap: &text[..text.len() - rest.len()] });
+    }
     while !rest.is_empty() {
-        let end = first_end(rest);
-        let (part, after) = rest.split_at(end);
-        let next = after.trim_start();
-        parts.push(Part { text: part, gap: &after[..after.len() - next.len()] });
+        let (part, after) = rest.split_at(first_end(rest));
+        let part = emoji::trim_end(part);
+        let next = emoji::trim_start(after);
+        parts.push(Part { text: part, gap: &rest[part.len()..rest.len() - next.len()] });
         rest = next;
     }
     parts
@@ -45,6 +51,12 @@ fn first_end(text: &str) -> usize {
     let has_capitals = text.chars().any(char::is_uppercase);
     let mut chars = text.char_indices().peekable();
     while let Some((place, mark)) = chars.next() {
+        if emoji::is_emoji(mark) {
+            let after = emoji::trim_start(&text[place..]);
+            if after.starts_with(char::is_uppercase) {
+                return text.len() - after.len();
+            }
+        }
         let wide = matches!(mark, '。' | '！' | '？');
         if !wide && !matches!(mark, '.' | '!' | '?') {
             continue;
@@ -67,7 +79,7 @@ fn first_end(text: &str) -> usize {
             return end;
         }
         let ends = after.starts_with(char::is_whitespace)
-            && begins(after.trim_start(), mark, has_capitals, closed)
+            && begins(emoji::trim_start(after), mark, has_capitals, closed)
             && (mark != '.' || marks == 1 && !is_abbreviated(&text[..place]));
         if ends {
             return end;
@@ -120,7 +132,7 @@ mod tests {
 
     #[test]
     fn sentences_end_where_they_should() {
-        let cases: [(&str, &str, &[&str]); 26] = [
+        let cases: [(&str, &str, &[&str]); 30] = [
             ("nothing", " \t", &[]),
             ("one", "Hello there", &["Hello there"]),
             (
@@ -186,7 +198,11 @@ mod tests {
                 "See sect. four and Chap. five. Done.",
                 &["See sect. four and Chap. five.", "Done."],
             ),
-            ("emoji stay", "Thank you! 😊 Bye! 👋", &["Thank you! 😊 Bye! 👋"]),
+            ("emoji after sentences", "Thank you! 😊 Bye! 👋", &["Thank you!", "Bye!"]),
+            ("emoji as an end", "Hello 👋 How are you?", &["Hello", "How are you?"]),
+            ("emoji at the beginning", "👋 Hello.", &["", "Hello."]),
+            ("emoji inside of a sentence", "I ❤️ it.", &["I ❤️ it."]),
+            ("nothing but emoji", "😀 😀", &[""]),
             ("figures begin", "I have two. 3 are his.", &["I have two.", "3 are his."]),
             ("Chinese", "你好！你是谁？我叫王。", &["你好！", "你是谁？", "我叫王。"]),
             ("Chinese quotes", "他说：“你好。”我走了。", &["他说：“你好。”", "我走了。"]),

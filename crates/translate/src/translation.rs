@@ -74,13 +74,16 @@ fn alternative(
     number: usize,
 ) -> Alternative {
     let mut whole = Alternative::default();
-    for (at, (_, list)) in parts.iter().enumerate() {
-        if let Some(hypothesis) = list.get(number).or_else(|| list.last()) {
-            let text = vocabulary.decode(&hypothesis.tokens);
-            if let Some((before, _)) = at.checked_sub(1).map(|at| parts[at]) {
-                whole.text.push_str(seam(before, &whole.text, text.trim()));
-            }
-            whole.text.push_str(text.trim());
+    let mut before: Option<Part<'_>> = None;
+    for &(part, list) in parts {
+        let hypothesis = list.get(number).or_else(|| list.last());
+        let text = hypothesis.map(|hypothesis| vocabulary.decode(&hypothesis.tokens));
+        let text = text.as_deref().map_or("", str::trim);
+        if let Some(before) = before.replace(part) {
+            whole.text.push_str(seam(before, &whole.text, text));
+        }
+        whole.text.push_str(text);
+        if let Some(hypothesis) = hypothesis {
             whole.score += hypothesis.score;
             whole.log_prob += hypothesis.log_prob;
             whole.tokens += hypothesis.tokens.len();
@@ -89,6 +92,8 @@ fn alternative(
             whole.cut |= hypothesis.cut;
         }
     }
+    // Emoji after the last sentence: texts end without white space.
+    whole.text.push_str(before.map_or("", |last| last.gap));
     whole
 }
 

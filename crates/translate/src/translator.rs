@@ -96,8 +96,10 @@ struct Job<'t> {
 
 /// How a text is translated.
 struct Plan<'t> {
-    /// Its parts and the jobs that translate them.
-    parts: Vec<(Part<'t>, usize)>,
+    /// Its parts and the jobs that translate them; emoji at the beginning need none.
+    parts: Vec<(Part<'t>, Option<usize>)>,
+    /// How many of them have a job.
+    translated: usize,
     /// How many sentences were too long for the model.
     cut: usize,
 }
@@ -260,16 +262,17 @@ impl<M: Model> Translator<M> {
             rest = later;
         }
         let translate = |(text, plan): (&Text<'_>, &Plan<'_>)| {
-            let source_tokens =
-                plan.parts.iter().map(|&(_, job)| jobs.list[job].source.len()).sum();
+            let numbers = plan.parts.iter().filter_map(|&(_, job)| job);
+            let source_tokens = numbers.map(|job| jobs.list[job].source.len()).sum();
             let alternatives = if watcher.wants(text.number) {
+                let list = |job: Option<usize>| job.map_or(&[][..], |job| lists[job].as_slice());
                 let parts: Vec<(Part<'_>, &[Hypothesis])> =
-                    plan.parts.iter().map(|&(part, job)| (part, lists[job].as_slice())).collect();
+                    plan.parts.iter().map(|&(part, job)| (part, list(job))).collect();
                 join(&self.vocabulary, &parts, alternatives)
             } else {
                 Vec::new()
             };
-            let (parts, too_long) = (plan.parts.len(), plan.cut);
+            let (parts, too_long) = (plan.translated, plan.cut);
             Translation { alternatives, parts, too_long, source_tokens }
         };
         Ok(texts.iter().zip(&plans).map(translate).collect())
@@ -281,13 +284,14 @@ impl<M: Model> Translator<M> {
         let most = longest_source(decoding) - 1;
         let eos = self.config().symbols.eos;
         let mut encoder = self.vocabulary.encoder();
-        let mut plan = Plan { parts: Vec::new(), cut: 0 };
+        let mut plan = Plan { parts: Vec::new(), translated: 0, cut: 0 };
         let mut add = |plan: &mut Plan<'t>, part: Part<'t>, ids: &mut Vec<TokenId>| {
             // White space that only the normaliser knows, or characters that it removes.
             if !ids.is_empty() {
                 ids.push(eos);
-                let place = Place { text: text.number, part: plan.parts.len() };
-                plan.parts.push((part, jobs.add(ids, text.decoding, place)));
+                let place = Place { text: text.number, part: plan.translated };
+                plan.translated += 1;
+                plan.parts.push((part, Some(jobs.add(ids, text.decoding, place))));
             }
         };
         let wholes = match self.segmentation {
@@ -296,6 +300,10 @@ impl<M: Model> Translator<M> {
         };
         let mut ids = Vec::new();
         for whole in wholes {
+            if whole.text.is_empty() {
+                plan.parts.push((whole, None));
+                continue;
+            }
             encoder.encode_into(whole.text, &mut ids);
             if ids.len() <= most {
                 add(&mut plan, whole, &mut ids);

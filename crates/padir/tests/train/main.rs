@@ -166,6 +166,34 @@ fn a_run_can_start_from_another_model() {
     assert!(!near(&tensor("alone", encoder), &tensor("teacher", encoder)));
     let bias = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight";
     assert!(near(&tensor("warm", bias), &tensor("alone", bias)), "another meaning, not taken");
+
+    // Another vocabulary: rows are taken by piece.
+    let smaller = ["vocab", "train", "train.en", "train.de", "--size", "80", "--output", "other"];
+    succeed(folder, &smaller);
+    let other = [
+        "--set",
+        "objective.kind=ar",
+        "--set",
+        from,
+        "--set",
+        "data.vocabulary=other/spiece.model",
+    ];
+    let other = begin("other-pieces", &other);
+    assert!(other.status.success(), "{}", String::from_utf8_lossy(&other.stderr));
+    let rows = |run: &str, vocabulary: &str, piece: &str| {
+        let vocabulary = padir_text::vocab::Vocabulary::load(folder.join(vocabulary)).unwrap();
+        let is_it = |&id: &u32| vocabulary.piece(padir_base::TokenId(id)).as_deref() == Some(piece);
+        let id = (0..vocabulary.size() as u32).find(is_it).unwrap() as usize;
+        (id, tensor(run, "shared.weight")[id * 32..(id + 1) * 32].to_vec())
+    };
+    for piece in ["</s>", "<extra_id_0>"] {
+        let (_, theirs) = rows("teacher", "vocab", piece);
+        let (_, ours) = rows("other-pieces", "other", piece);
+        assert!(near(&ours, &theirs), "{piece}");
+    }
+    let moved = rows("teacher", "vocab", "<extra_id_0>").0;
+    assert_ne!(moved, rows("other-pieces", "other", "<extra_id_0>").0, "the test needs another id");
+
     let gone = begin("gone", &["--set", "model.start_from=nowhere"]);
     let errors = String::from_utf8_lossy(&gone.stderr).into_owned();
     assert!(!gone.status.success() && errors.contains("start_from"), "{errors}");
