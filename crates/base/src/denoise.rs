@@ -20,6 +20,7 @@
 use thiserror::Error;
 
 use crate::TokenId;
+use crate::ragged::RaggedTokens;
 
 /// A batch of partly hidden sequences, concatenated without padding.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +100,19 @@ impl<'a> Query<'a> {
             return Err(QueryError::Contexts { contexts: contexts.len(), rows: ends.len() });
         }
         Ok(Self { tokens, ends, contexts, hidden, wanted, low_precision: false, ranks: None })
+    }
+
+    /// Puts a batch of sequences together: [`Query::new`] with their tokens and ends.
+    ///
+    /// # Errors
+    /// If the parts do not fit together.
+    pub fn of(
+        sequences: &'a RaggedTokens,
+        contexts: &'a [usize],
+        hidden: &'a [bool],
+        wanted: &'a [bool],
+    ) -> Result<Self, QueryError> {
+        Self::new(sequences.tokens(), sequences.rows().ends(), contexts, hidden, wanted)
     }
 
     /// The same question, of which a low-precision answer of an answer will do: what comes of it is asked again. A denoiser that can answer faster at

@@ -9,7 +9,7 @@
 //! counterpart for autoregression is the [`causal::CausalModel`].
 //!
 //! The rest is the floor that all crates stand on: [`TokenId`], random [`random::Stream`]s by
-//! purpose, [`file::AtomicFile`] and what is [`pending`], [`hash`]es, int8 numbers ([`byte`](mod@byte)), the [`manifest::Manifest`] of a run, and panics [`caught`] on the way out of other people's code.
+//! purpose, [`file::AtomicFile`], [`staged`] directories, [`lock`]s and what is [`pending`], [`ragged`] batches, [`hash`]es, int8 numbers ([`byte`](mod@byte)), the [`manifest::Manifest`] of a run, and panics [`caught`] on the way out of other people's code.
 
 pub mod byte;
 pub mod caught;
@@ -17,11 +17,14 @@ pub mod causal;
 pub mod denoise;
 pub mod file;
 pub mod hash;
+pub mod lock;
 pub mod manifest;
 pub mod mask;
 mod part;
 pub mod pending;
+pub mod ragged;
 pub mod random;
+pub mod staged;
 mod token;
 mod training;
 

@@ -3,6 +3,7 @@
 //! Opening reads the two configurations and the header of the tensors, and checks that the file
 //! holds exactly the parameters of the model; the weights stay on the disk until asked for.
 
+use padir_base::staged;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,7 +15,6 @@ use crate::error::CheckpointError;
 use crate::generation::GenerationConfig;
 use crate::inventory::Parameter;
 use crate::languages::Languages;
-use crate::swap;
 use crate::tensors::{Dtype, NAMES, TensorError, TensorFault, TensorFile, scale_of};
 
 /// The file of the shape.
@@ -65,13 +65,13 @@ impl Checkpoint {
     /// The checkpoint as it stands, and whether it was the same all the while: files of two
     /// checkpoints must not be mixed when a writer replaces one by the other.
     fn open_in_place(directory: &Path) -> (Result<Self, CheckpointError>, bool) {
-        let place = swap::in_place(directory);
-        let before = swap::identity(&place);
+        let place = staged::in_place(directory);
+        let before = staged::identity(&place);
         let opened = Self::open_in(&place);
         // Whoever found nothing may have looked between two renames.
         let same = before.is_some()
-            && before == swap::identity(&place)
-            && place == swap::in_place(directory);
+            && before == staged::identity(&place)
+            && place == staged::in_place(directory);
         (opened, same)
     }
 
@@ -139,7 +139,7 @@ impl Checkpoint {
 /// What the model in a directory translates, by its `config.json` or else by its card. A directory that cannot be read says nothing: whoever
 /// opens it is told why.
 pub fn languages(directory: impl AsRef<Path>) -> Languages {
-    let place = swap::in_place(directory.as_ref());
+    let place = staged::in_place(directory.as_ref());
     let config = read_config(&place).ok().map(|config| config.languages);
     let config = config.filter(|languages| languages.pair().is_some());
     let card = || Languages::of_card(&read_text(&place.join(CARD)).ok()?);

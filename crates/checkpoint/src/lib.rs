@@ -39,7 +39,6 @@ mod length;
 mod normal;
 mod quantise;
 mod save;
-mod swap;
 pub mod tensors;
 
 pub use card::{CardScore, ModelCard};

@@ -1,11 +1,12 @@
 //! Writing a checkpoint, replacing the one before in one step.
 //!
 //! Files are written beside the destination and take its place when all of them are on the disk;
-//! the table in `swap.rs` says what each crash leaves behind. If the disk is full, or a parameter is
+//! the table in [`padir_base::staged`] says what each crash leaves behind. If the disk is full, or a parameter is
 //! not finite, there is an error and the old checkpoint stands untouched.
 //!
 //! Memory: one parameter at a time.
 
+use padir_base::staged::{self, StagedDirectory};
 use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,6 @@ use crate::error::CheckpointError;
 use crate::generation::GenerationConfig;
 use crate::inventory::Parameter;
 use crate::quantise;
-use crate::swap::{self, Swap};
 use crate::tensors::{TensorError, TensorFault, TensorWriter};
 
 /// Every checkpoint has these; nothing without them is replaced by one.
@@ -29,7 +29,7 @@ const MARKS: [&str; 2] = [CONFIG, MODEL];
 pub struct CheckpointWriter {
     directory: PathBuf,
     config: ModelConfig,
-    swap: Swap,
+    staged: StagedDirectory,
     kept: Vec<&'static str>,
 }
 
@@ -75,7 +75,7 @@ pub fn attach(
     content: &[u8],
 ) -> Result<PathBuf, CheckpointError> {
     let directory = directory.as_ref();
-    swap::attach(directory, &MARKS, name, content).map_err(CheckpointError::write(directory))
+    staged::attach(directory, &MARKS, name, content).map_err(CheckpointError::write(directory))
 }
 
 impl CheckpointWriter {
@@ -94,11 +94,12 @@ impl CheckpointWriter {
             path: directory.join(CONFIG),
             source: ConfigError::Problems(problems),
         })?;
-        let swap = Swap::begin(directory, &MARKS).map_err(CheckpointError::write(directory))?;
+        let staged =
+            StagedDirectory::begin(directory, &MARKS).map_err(CheckpointError::write(directory))?;
         let writer = Self {
             directory: directory.to_owned(),
             config: config.clone(),
-            swap,
+            staged,
             kept: Vec::new(),
         };
         writer.file(CONFIG, config.to_json().as_bytes())?;
@@ -187,7 +188,7 @@ impl CheckpointWriter {
     /// Where the checkpoint is being written. What a caller puts there, such as the state of an
     /// optimiser, becomes part of the checkpoint.
     pub fn path(&self) -> &Path {
-        self.swap.path()
+        self.staged.path()
     }
 
     /// Makes the checkpoint appear in its directory, forced to the disk.
@@ -200,8 +201,8 @@ impl CheckpointWriter {
             return Err(CheckpointError::NotACheckpoint { directory, file: MODEL, instead: None });
         }
         for name in &self.kept {
-            self.swap.keep(name).map_err(CheckpointError::write(&self.directory))?;
+            self.staged.keep(name).map_err(CheckpointError::write(&self.directory))?;
         }
-        self.swap.commit().map_err(CheckpointError::write(&self.directory))
+        self.staged.commit().map_err(CheckpointError::write(&self.directory))
     }
 }

@@ -1,22 +1,21 @@
-//! Sequences that are decoded together: concatenated, without padding.
+//! Sequences that are decoded together, and what each is conditioned on.
 
 use padir_base::TokenId;
+use padir_base::ragged::RaggedTokens;
 
-/// A ragged batch of sequences and what each is conditioned on.
+/// A ragged batch of sequences and their contexts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    tokens: Vec<TokenId>,
-    ends: Vec<usize>,
+    sequences: RaggedTokens,
     contexts: Vec<usize>,
 }
 
 impl Batch {
     /// A batch of (context, tokens).
     pub fn new(rows: impl IntoIterator<Item = (usize, Vec<TokenId>)>) -> Self {
-        let mut batch = Self { tokens: Vec::new(), ends: Vec::new(), contexts: Vec::new() };
+        let mut batch = Self { sequences: RaggedTokens::default(), contexts: Vec::new() };
         for (context, tokens) in rows {
-            batch.tokens.extend(tokens);
-            batch.ends.push(batch.tokens.len());
+            batch.sequences.push(tokens);
             batch.contexts.push(context);
         }
         batch
@@ -24,30 +23,30 @@ impl Batch {
 
     /// The number of sequences.
     pub fn rows(&self) -> usize {
-        self.ends.len()
+        self.sequences.len()
     }
 
     /// Where a sequence lies among all tokens.
     pub fn range(&self, row: usize) -> std::ops::Range<usize> {
-        if row == 0 { 0..self.ends[0] } else { self.ends[row - 1]..self.ends[row] }
+        self.sequences.rows().range(row)
     }
 
     /// One sequence.
     pub fn row(&self, row: usize) -> &[TokenId] {
-        &self.tokens[self.range(row)]
+        self.sequences.row(row)
     }
 
     /// All tokens, sequence after sequence.
     pub fn tokens(&self) -> &[TokenId] {
-        &self.tokens
+        self.sequences.tokens()
     }
 
     pub(crate) fn tokens_mut(&mut self) -> &mut [TokenId] {
-        &mut self.tokens
+        self.sequences.tokens_mut()
     }
 
-    pub(crate) fn ends(&self) -> &[usize] {
-        &self.ends
+    pub(crate) fn sequences(&self) -> &RaggedTokens {
+        &self.sequences
     }
 
     pub(crate) fn contexts(&self) -> &[usize] {

@@ -85,7 +85,7 @@ pub(crate) fn ask<D: Denoiser>(
     answers: &mut Answers,
 ) -> Result<(), DecodeError<D::Error>> {
     let Asked { batch, hidden, wanted, depth, low_precision } = *asked;
-    let query = Query::new(batch.tokens(), batch.ends(), batch.contexts(), hidden, wanted)?
+    let query = Query::of(batch.sequences(), batch.contexts(), hidden, wanted)?
         .at_low_precision(low_precision);
     answers.prepare(&query, depth.min(denoiser.vocabulary_size()));
     denoiser.denoise(&query, answers).map_err(DecodeError::Denoiser)

@@ -1,4 +1,4 @@
-//! Foretelling the lengths of targets.
+//! Predicting the lengths of targets.
 //!
 //! | predictor | what is kept of a source | lengths |
 //! |---|---|---|

@@ -6,7 +6,7 @@
 use padir_base::random::philox;
 use rayon::prelude::*;
 
-use crate::rows::Ragged;
+use padir_base::ragged::Ragged;
 
 /// Fewer rows than this are not worth a second thread.
 const GROUPS: usize = 16;

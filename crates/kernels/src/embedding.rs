@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use crate::dropout::{Dropout, apply};
-use crate::rows::Ragged;
 use crate::slot::Slot;
+use padir_base::ragged::Ragged;
 
 /// Columns that one task adds up; fixed by the width alone.
 const COLUMNS: usize = 64;

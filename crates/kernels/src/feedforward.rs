@@ -3,9 +3,9 @@
 use crate::dropout::{Dropout, apply, masked};
 use crate::matrix::{Matrix, Product};
 use crate::norm;
-use crate::rows::Ragged;
 use crate::simd;
 use crate::slot::Slot;
+use padir_base::ragged::Ragged;
 
 /// The weights.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@
 //! | [`cross_entropy`] | Σ −log softmax(yEᵀ)\[target\], a few rows of logits at a time |
 //! | [`ctc`] | −log p of a target, summed over its alignments with slots |
 //!
-//! Batches are [ragged](rows::Ragged): nothing is padded. Sums that run over tokens are taken in groups fixed by the
+//! Batches are [ragged](padir_base::ragged::Ragged): nothing is padded. Sums that run over tokens are taken in groups fixed by the
 //! batch, so results are equal to the bit at any number of threads.
 //!
 //! Without the feature `train` (on by default) there is what inference needs: [`packed`] and the buckets of relative positions.
@@ -37,7 +37,6 @@ pub mod norm;
 pub mod optimiser;
 pub mod packed;
 #[cfg(feature = "train")]
-pub mod rows;
 mod simd;
 #[cfg(feature = "train")]
 mod slot;

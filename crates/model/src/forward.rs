@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
+use padir_base::ragged::Ragged;
 use padir_checkpoint::layers::{self, Positions, Visibility, Wiring, sinusoid};
 use padir_kernels::attention::layer::Kind;
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::dropout::Dropout;
-use padir_kernels::rows::Ragged;
 
 use crate::block::{Stack, Sublayer};
 use crate::network::{Encoded, Sentences};

@@ -1,4 +1,4 @@
-//! Foretelling the length of a target.
+//! Predicting the length of a target.
 
 use std::sync::Arc;
 

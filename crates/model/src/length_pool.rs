@@ -7,8 +7,8 @@ use std::sync::Arc;
 use burn::module::Module;
 use burn::tensor::activation::{relu, softmax};
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use padir_base::ragged::Ragged;
 use padir_checkpoint::layers::{self, SUM_SCALE};
-use padir_kernels::rows::Ragged;
 
 use crate::block::{Linear, Weights, parts};
 use crate::network::Encoded;

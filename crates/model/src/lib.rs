@@ -1,6 +1,6 @@
 //! The networks as burn modules, composed or fused.
 //!
-//! A [`Network`] is an encoder-decoder over [ragged](padir_kernels::rows::Ragged) batches: activations are matrices of
+//! A [`Network`] is an encoder-decoder over [ragged](padir_base::ragged::Ragged) batches: activations are matrices of
 //! tokens × width without padding. Its layers call [operations](ops) that exist twice: composed of burn's tensor
 //! operations, which run on every device, and fused, which run on the CPU with gradients written by hand. Layers that no
 //! kernel computes (post-norm, biases) are composed in a fused pass too. A [`Pass`] says which, whether to drop out, and where gradients go.

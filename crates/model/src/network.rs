@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
+use padir_base::ragged::Ragged;
 use padir_base::random::Seed;
 use padir_checkpoint::layers::{self, DecoderInput, Unsupported, upsampled};
 use padir_checkpoint::{Init, ModelConfig, Parameter};
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome, ROWS};
 use padir_kernels::ctc::{self, Ctc};
 use padir_kernels::draw::Draw;
-use padir_kernels::rows::Ragged;
 
 use crate::assembly::{Assembly, Parts};
 use crate::block::Weights;
@@ -378,8 +378,8 @@ impl Network {
         }
     }
 
-    /// The loss of foretelling which of the `best` guesses at the targets are right, each counted `each` times, and what came out; `None`
-    /// if there is no rejecter. Nothing but the confidence head learns from it.
+    /// The loss of predicting which of the `best` tokens at the targets are right, each counted `each` times, and what came out; `None`
+    /// if there is no confidence head. Nothing but the confidence head learns from it.
     pub fn confidence_loss(
         &self,
         pass: &Pass,

@@ -40,7 +40,7 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
     let vocabulary = prop::sample::select(&VOCABULARIES[..]);
     (any::<[bool; 6]>(), length, vocabulary, 1..3_usize, 1..3_usize).prop_map(
         |(
-            [parallel, positional, learned, tied, rejecter, disco],
+            [parallel, positional, learned, tied, confidence, disco],
             length,
             vocabulary,
             encoder,
@@ -64,7 +64,7 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
                     config.symbols = config.symbols.with_blank();
                     parallel.initial = InitialTokens::Mask;
                 }
-                parallel.confidence_head = rejecter;
+                parallel.confidence_head = confidence;
             }
             config
         },

@@ -5,6 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use burn::tensor::Device;
+use padir_base::ragged::Ragged;
 use padir_base::random::{Purpose, Seed};
 use padir_checkpoint::layers::Activation;
 use padir_checkpoint::{
@@ -13,7 +14,6 @@ use padir_checkpoint::{
 };
 use padir_kernels::ctc::Ctc;
 use padir_kernels::dropout::Sharing;
-use padir_kernels::rows::Ragged;
 use padir_model::ops::AlignmentTargets;
 use padir_model::{DropoutKey, Network, Pass, Sentences};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
     ];
     let t5 = (any::<[bool; 5]>(), length, 1..3_usize, 1..3_usize).prop_map(
         |(flags, length, encoder, decoder)| {
-            let [parallel, positional, learned, tied, rejecter] = flags;
+            let [parallel, positional, learned, tied, confidence] = flags;
             let kind = if parallel { DecoderKind::Parallel } else { DecoderKind::Causal };
             let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, kind));
             config.num_layers = encoder;
@@ -52,7 +52,7 @@ fn configs() -> impl Strategy<Value = ModelConfig> {
                     config.symbols = config.symbols.with_blank();
                     decoder.initial = InitialTokens::Mask;
                 }
-                decoder.confidence_head = rejecter;
+                decoder.confidence_head = confidence;
             }
             config
         },
@@ -140,7 +140,7 @@ fn threads_do_not_change_a_bit() {
 
 /// The confidence head learns from the states of the decoder, and nothing else learns from the confidence head.
 #[test]
-fn a_rejecter_leaves_the_rest_of_the_network_alone() {
+fn a_confidence_head_leaves_the_rest_of_the_network_alone() {
     let mut config = shrink(ModelConfig::preset(Preset::Tiny, VOCABULARY, DecoderKind::Parallel));
     let learn = |config: &ModelConfig, fused: bool| {
         let network = Network::initialise(config, Seed(5), &Device::flex().autodiff()).unwrap();
@@ -154,9 +154,9 @@ fn a_rejecter_leaves_the_rest_of_the_network_alone() {
         let Decoder::Parallel(decoder) = &mut config.decoder else { panic!() };
         decoder.confidence_head = true;
         let mut with = learn(&config, fused);
-        let rejecter = with.pop().unwrap();
+        let confidence = with.pop().unwrap();
         assert!(with == without, "fused: {fused}");
-        assert!(largest(&rejecter) > 0.0);
+        assert!(largest(&confidence) > 0.0);
     }
 }
 

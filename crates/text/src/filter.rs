@@ -162,14 +162,14 @@ impl Rules {
         let sides = [pair.source.as_str(), pair.target.as_str()];
         if self.needs_words() {
             let words = sides.map(|text| text.split_whitespace().count());
-            let reason = judge_lengths(words, self.min_words, self.max_words, self.max_ratio);
+            let reason = check_lengths(words, self.min_words, self.max_words, self.max_ratio);
             if reason.is_some() {
                 return reason;
             }
         }
         if self.needs_chars() {
             let chars = sides.map(|text| text.chars().count());
-            let reason = judge_lengths(chars, self.min_chars, self.max_chars, self.max_char_ratio);
+            let reason = check_lengths(chars, self.min_chars, self.max_chars, self.max_char_ratio);
             if reason.is_some() {
                 return reason;
             }
@@ -186,7 +186,7 @@ impl Rules {
     }
 }
 
-fn judge_lengths(
+fn check_lengths(
     lengths: [usize; 2],
     min: Option<usize>,
     max: Option<usize>,

@@ -87,7 +87,7 @@ pub(crate) fn configs_of(
     let widths = prop_oneof![Just((24, 10, 3, 40)), Just((32, 16, 2, 64)), Just((7, 3, 1, 9))];
     (any::<[bool; 5]>(), length, 1..3_usize, 1..3_usize, widths).prop_map(
         move |(flags, length, encoder, decoder, (d, k, h, f))| {
-            let [positional, learned, tied, rejecter, numbered] = flags;
+            let [positional, learned, tied, confidence, numbered] = flags;
             let mut config = ModelConfig::preset(Preset::Tiny, vocabulary, kind);
             (config.d_model, config.d_kv, config.num_heads, config.d_ff) = (d, k, h, f);
             (config.num_layers, config.num_decoder_layers) = (encoder, decoder);
@@ -97,7 +97,7 @@ pub(crate) fn configs_of(
                 parallel.learned_positions = learned;
                 parallel.max_positions = 40;
                 parallel.length = length;
-                parallel.confidence_head = rejecter;
+                parallel.confidence_head = confidence;
                 if length.is_upsampled() {
                     config.symbols = config.symbols.with_blank();
                     parallel.initial = InitialTokens::Mask;

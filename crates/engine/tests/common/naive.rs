@@ -143,8 +143,8 @@ impl Naive<'_> {
 
     /// ln p(right) at each position.
     pub(crate) fn confidences(&self, source: &Source, tokens: &[TokenId]) -> Vec<f64> {
-        let judgements = self.linear(&self.states(source, tokens), "rejecter.weight");
-        log_softmax(judgements, 1.0).iter().map(|wrong_and_right| wrong_and_right[1]).collect()
+        let verdicts = self.linear(&self.states(source, tokens), "rejecter.weight");
+        log_softmax(verdicts, 1.0).iter().map(|wrong_and_right| wrong_and_right[1]).collect()
     }
 
     /// What the decoder ends with, normed.

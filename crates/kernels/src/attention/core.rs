@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::position::{Buckets, collapse, expand};
 use super::product::{Factor, product};
 use crate::dropout::Dropout;
-use crate::rows::Ragged;
 use crate::simd::{exponentiate, largest, vectorised};
 use crate::slot::Slot;
+use padir_base::ragged::Ragged;
 
 /// A bias by relative position.
 #[derive(Clone, Copy, Debug)]

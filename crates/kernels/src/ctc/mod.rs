@@ -21,9 +21,9 @@ use rayon::prelude::*;
 
 use crate::cross_entropy::{ROWS, scale_and_shift};
 use crate::matrix::{Matrix, Onto, Product, run_all};
-use crate::rows::Ragged;
 use crate::simd::{exponentiate, survey};
 use crate::slot::Slot;
+use padir_base::ragged::Ragged;
 
 pub use lattice::{Lattice, slots_needed};
 

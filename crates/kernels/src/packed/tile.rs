@@ -330,8 +330,8 @@ mod tests {
     #[test]
     fn says_which_processors_were_tested() {
         for isa in Isa::ALL {
-            let fate = if isa.is_available() { "tested" } else { "absent, not tested" };
-            println!("{isa:?}: {fate}");
+            let status = if isa.is_available() { "tested" } else { "absent, not tested" };
+            println!("{isa:?}: {status}");
         }
     }
 }

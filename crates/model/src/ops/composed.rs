@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use burn::tensor::activation::{gelu, gelu_approximate, log_softmax, relu, silu, softmax};
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use padir_base::ragged::Ragged;
 use padir_checkpoint::layers::{Activation, NormKind, NormPlace};
 use padir_kernels::attention::layer::Kind;
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome, ROWS};
 use padir_kernels::ctc::{self, Ctc, Lattice};
 use padir_kernels::dropout::Dropout;
-use padir_kernels::rows::Ragged;
 
 use super::{AlignmentTargets, AttentionPlan, FeedForwardPlan, NormPlan, Side, Targets};
 use crate::block::{Attention, FeedForward, Linear, Norm};

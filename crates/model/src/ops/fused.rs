@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
+use padir_base::ragged::Ragged;
 use padir_kernels::attention::layer::{self as attention, Kind, Layer};
 use padir_kernels::attention::{Bias, Core, Places};
 use padir_kernels::cross_entropy::{self, CrossEntropy, Outcome};
 use padir_kernels::ctc::{self, Ctc};
 use padir_kernels::dropout::{Dropout, Masks};
-use padir_kernels::rows::Ragged;
 use padir_kernels::{Slot, embedding, feedforward, norm};
 
 use super::node::{tracked, untracked};

@@ -7,13 +7,13 @@ mod node;
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
+use padir_base::ragged::Ragged;
 use padir_checkpoint::layers::{Activation, NormKind, NormPlace};
 use padir_kernels::attention::layer::Kind;
 use padir_kernels::attention::position::Buckets;
 use padir_kernels::cross_entropy::{CrossEntropy, Outcome};
 use padir_kernels::ctc::{self, Ctc};
 use padir_kernels::dropout::Dropout;
-use padir_kernels::rows::Ragged;
 
 use crate::block::{Attention, FeedForward, Norm};
 use crate::loss::Loss;

@@ -9,7 +9,7 @@ use padir_checkpoint::{Checkpoint, attach};
 use padir_pipeline::corpora::require_pairs;
 use padir_text::Corpus;
 use padir_text::origin::Origin;
-use padir_text::shortlist::{Coverage, Lexicon, SHORTLIST, Sequences, Shortlist as Lists, Sizes};
+use padir_text::shortlist::{Coverage, Lexicon, SHORTLIST, Shortlist as Lists, Sizes, TokenPairs};
 use padir_text::vocab::Vocabulary;
 use serde_json::json;
 
@@ -115,10 +115,10 @@ impl Shortlist {
         console: &Console,
         corpora: &[Corpus],
         vocabulary: &Vocabulary,
-    ) -> Result<(Sequences, Sequences)> {
+    ) -> Result<(TokenPairs, TokenPairs)> {
         let mut encoder = vocabulary.encoder();
         let (mut source, mut target) = (Vec::new(), Vec::new());
-        let (mut learnt, mut held_out) = (Sequences::default(), Sequences::default());
+        let (mut learnt, mut held_out) = (TokenPairs::default(), TokenPairs::default());
         let mut number = 0;
         let (pairs, _) = for_each_pair(console, corpora, self.corpus.reading(), |pair| {
             if number >= self.pairs {

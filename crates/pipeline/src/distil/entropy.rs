@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use padir_base::TokenId;
-use padir_text::shortlist::{Lexicon, Sequences};
+use padir_text::shortlist::{Lexicon, TokenPairs};
 use serde::{Deserialize, Serialize};
 
 /// How many pairs H₁ and H₂ are estimated on.
@@ -36,7 +36,7 @@ pub(super) struct Counts {
     /// How often a token stands before another.
     before: HashMap<Option<TokenId>, u64>,
     neighbours: HashMap<(Option<TokenId>, TokenId), u64>,
-    pairs: Sequences,
+    pairs: TokenPairs,
 }
 
 /// Bits per token.
@@ -86,7 +86,7 @@ impl Counts {
 }
 
 /// Hₛ.
-fn lexical(pairs: &Sequences) -> f64 {
+fn lexical(pairs: &TokenPairs) -> f64 {
     let lexicon = Lexicon::learn(pairs, ITERATIONS);
     let mut occurrences = vec![0_u64; lexicon.sources()];
     for token in pairs.iter().flat_map(|(source, _)| source) {

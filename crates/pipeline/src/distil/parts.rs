@@ -4,10 +4,11 @@
 //! that dies, so nothing is left to be cleaned up after kill -9 but a part that was not finished. The last worker to let
 //! go finds all parts there: it wrote its own before, and so did those who let go earlier.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use padir_base::lock::LockFile;
 use padir_base::manifest::{self, Manifest};
 use padir_text::Pair;
 
@@ -25,7 +26,7 @@ const UNFINISHED: (&str, &str) = (".padir-", ".part");
 pub(super) struct Parts {
     directory: PathBuf,
     count: usize,
-    lock: File,
+    lock: LockFile,
 }
 
 /// Whether the parts can be joined by us.
@@ -52,9 +53,9 @@ impl Parts {
         refuse_strangers(directory)?;
         let Some(lock) = open_lock(directory)? else { return Ok(None) };
         let parts = Self { directory: directory.to_owned(), count, lock };
-        parts.context(tolerate(parts.lock.lock_shared()))?;
+        parts.context(parts.lock.lock_shared())?;
         // From here on nobody removes anything.
-        if !parts.is_current() {
+        if !parts.lock.is_in_place() {
             return Ok(None);
         }
         if !parts.has_manifest() {
@@ -75,9 +76,9 @@ impl Parts {
 
     /// Writes the manifest, unless another has done so. Parts without one belong to work whose removal was interrupted.
     fn begin(&self, manifest: &Manifest) -> Result<(), Error> {
-        self.context(tolerate(self.lock.unlock()))?;
-        self.context(tolerate(self.lock.lock()))?;
-        if self.is_current() && !self.has_manifest() {
+        self.context(self.lock.unlock())?;
+        self.context(self.lock.lock())?;
+        if self.lock.is_in_place() && !self.has_manifest() {
             self.context(self.remove_parts())?;
             manifest.save(&self.directory)?;
         }
@@ -86,8 +87,9 @@ impl Parts {
 
     /// Writes another manifest if nothing is done, so nothing can be lost, and nobody is at work.
     fn begin_instead(&self, manifest: &Manifest) -> Result<bool, Error> {
-        self.context(tolerate(self.lock.unlock()))?;
-        let free = self.try_lock()? && self.is_current() && self.is_unused()?;
+        self.context(self.lock.unlock())?;
+        let free =
+            self.context(self.lock.try_lock())? && self.lock.is_in_place() && self.is_unused()?;
         if free {
             manifest.save(&self.directory)?;
         }
@@ -122,11 +124,11 @@ impl Parts {
     /// Stops working and finds out whether the parts can be joined. If they are complete, we have the directory for
     /// ourselves.
     pub(super) fn leave(&self) -> Result<PartState, Error> {
-        self.context(tolerate(self.lock.unlock()))?;
-        if !self.try_lock()? {
+        self.context(self.lock.unlock())?;
+        if !self.context(self.lock.try_lock())? {
             return Ok(PartState::Busy);
         }
-        if !self.is_current() || !self.has_manifest() {
+        if !self.lock.is_in_place() || !self.has_manifest() {
             return Ok(PartState::Joined);
         }
         Ok(if self.done() == self.count { PartState::Complete } else { PartState::Missing })
@@ -153,12 +155,6 @@ impl Parts {
         Ok(())
     }
 
-    /// Whether the lock we hold is the directory's, and not that of one that was removed.
-    fn is_current(&self) -> bool {
-        let there = fs::metadata(self.directory.join(LOCK));
-        there.is_ok_and(|there| self.lock.metadata().is_ok_and(|ours| is_same_file(&ours, &there)))
-    }
-
     fn has_manifest(&self) -> bool {
         self.directory.join(manifest::FILE_NAME).is_file()
     }
@@ -168,50 +164,18 @@ impl Parts {
         Ok(!names.iter().any(|name| is_like(name, PART)))
     }
 
-    /// Takes the lock for us alone if nobody has it.
-    fn try_lock(&self) -> Result<bool, Error> {
-        match self.lock.try_lock() {
-            Ok(()) => Ok(true),
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => {
-                self.context(tolerate(Err(error)))?;
-                Ok(true)
-            }
-        }
-    }
-
     fn context<T>(&self, result: io::Result<T>) -> Result<T, DistilError> {
         result.map_err(|source| DistilError::Work { directory: self.directory.clone(), source })
     }
 }
 
-/// File systems without locks leave it to the user not to run two things at once.
-fn tolerate(locked: io::Result<()>) -> io::Result<()> {
-    match locked {
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
-        other => other,
-    }
-}
-
 /// The lock's file; none if the directory has vanished.
-fn open_lock(directory: &Path) -> Result<Option<File>, Error> {
+fn open_lock(directory: &Path) -> Result<Option<LockFile>, Error> {
     let path = directory.join(LOCK);
-    match File::options().read(true).write(true).create(true).truncate(false).open(&path) {
+    match LockFile::open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         opened => Ok(Some(opened.map_err(Error::writing(&path))?)),
     }
-}
-
-#[cfg(unix)]
-fn is_same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// Other systems do not remove a file that is open.
-#[cfg(not(unix))]
-fn is_same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
-    true
 }
 
 /// Refuses a directory that holds what we would not have put there.

@@ -1,7 +1,8 @@
 //! `stages.json`: what every stage was when it last ran, and what came of it.
 
+use padir_base::lock::LockFile;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -105,12 +106,12 @@ impl Record {
 
 /// The right to run stages in a directory; the operating system takes it back when the process and its children have ended.
 #[derive(Debug)]
-pub struct Lock(File);
+pub struct Lock(LockFile);
 
 impl Lock {
     /// The lock for a child, which then has it as long as it lives; nothing can be read from it.
     pub(super) fn share(&self) -> io::Result<File> {
-        self.0.try_clone()
+        self.0.share()
     }
 
     /// Takes the lock of a directory, which must be there.
@@ -119,13 +120,11 @@ impl Lock {
     /// If somebody else has it.
     pub fn take(dir: &Path) -> Result<Self, Error> {
         let path = dir.join(LOCK);
-        let open =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let file = open.map_err(Error::writing(&path))?;
+        let file = LockFile::open(&path).map_err(Error::writing(&path))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self(file)),
-            Err(TryLockError::WouldBlock) => Err(RecipeError::Locked(dir.to_owned()).into()),
-            Err(TryLockError::Error(source)) => Err(RecipeError::Lock { path, source }.into()),
+            Ok(true) => Ok(Self(file)),
+            Ok(false) => Err(RecipeError::Locked(dir.to_owned()).into()),
+            Err(source) => Err(RecipeError::Lock { path, source }.into()),
         }
     }
 }

@@ -34,7 +34,7 @@ mod plan;
 mod pool;
 mod prefetch;
 mod reader;
-mod rows;
+mod rectangle;
 mod store;
 mod summary;
 
@@ -44,7 +44,7 @@ pub use plan::{BatchPlan, Bookmark, EpochPlan, Lengths, Position};
 pub use pool::PoolPlan;
 pub use prefetch::Prefetch;
 pub use reader::{Batch, BatchReader, Batches};
-pub use rows::{Rectangle, Rows};
+pub use rectangle::Rectangle;
 pub use summary::{EpochSummary, SideTotals};
 
 #[cfg(test)]

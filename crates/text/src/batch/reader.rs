@@ -1,6 +1,7 @@
 //! From a plan and shards to batches of tokens.
 
 use padir_base::hash::Sha256;
+use padir_base::ragged::RaggedTokens;
 
 use crate::shard::ShardSet;
 
@@ -8,7 +9,6 @@ use super::config::{BatchConfig, Rank};
 use super::error::BatchError;
 use super::plan::{BatchPlan, Bookmark, EpochPlan, Position};
 use super::pool::PoolPlan;
-use super::rows::Rows;
 use super::store::PoolTokens;
 
 /// Some pairs.
@@ -21,9 +21,9 @@ pub struct Batch {
     /// The numbers of the pairs in the corpus, from 0.
     pub pairs: Vec<u64>,
     /// Their sources, each with its end of sentence.
-    pub source: Rows,
+    pub source: RaggedTokens,
     /// Their targets, likewise.
-    pub target: Rows,
+    pub target: RaggedTokens,
 }
 
 /// Reads any batch of a rank.
@@ -97,7 +97,7 @@ impl BatchReader {
             Position { epoch: position.epoch.saturating_add(1), batch: 0 }
         };
         let pool = self.pool(pool)?;
-        let (mut source, mut target) = (Rows::default(), Rows::default());
+        let (mut source, mut target) = (RaggedTokens::default(), RaggedTokens::default());
         for place in pool.plan.places(index as usize) {
             pool.tokens.append_to(place, &mut source, &mut target);
         }

@@ -7,11 +7,11 @@
 //! share at 2 or 4 bytes each, 16 bytes a pair, and one shard.
 
 use padir_base::TokenId;
+use padir_base::ragged::RaggedTokens;
 
 use crate::shard::{PairLengths, ShardError, ShardSet};
 
 use super::pool::PoolPlan;
-use super::rows::Rows;
 
 /// The tokens of those batches of a pool that belong to one rank.
 #[derive(Debug)]
@@ -73,7 +73,12 @@ impl PoolTokens {
     }
 
     /// Appends the pair at a place to the rows of a batch.
-    pub(super) fn append_to(&self, place: usize, source: &mut Rows, target: &mut Rows) {
+    pub(super) fn append_to(
+        &self,
+        place: usize,
+        source: &mut RaggedTokens,
+        target: &mut RaggedTokens,
+    ) {
         let Span { start, lengths } = self.spans[place];
         let start = start as usize;
         let middle = start + usize::from(lengths.source);
@@ -81,13 +86,12 @@ impl PoolTokens {
         for (rows, range) in [(source, start..middle), (target, middle..end)] {
             match &self.tokens {
                 Tokens::Narrow(tokens) => {
-                    rows.tokens.extend(tokens[range].iter().map(|&token| TokenId(token.into())));
+                    rows.push(tokens[range].iter().map(|&token| TokenId(token.into())));
                 }
                 Tokens::Wide(tokens) => {
-                    rows.tokens.extend(tokens[range].iter().map(|&token| TokenId(token)));
+                    rows.push(tokens[range].iter().map(|&token| TokenId(token)))
                 }
             }
-            rows.ends.push(rows.tokens.len() as u32);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Every pair once, no budget exceeded, the same batches however they are reached.
 
+use padir_base::ragged::RaggedTokens;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -408,7 +409,7 @@ fn few_pairs_for_many_ranks_give_empty_batches() {
     for rank in 0..8 {
         let share = read(&set, &config, Rank(rank), Position::default(), 1);
         assert_eq!(share.len(), 1, "rank {rank}");
-        assert_eq!(share[0].source.padded(1).rows, share[0].pairs.len());
+        assert_eq!(Rectangle::new(&share[0].source, 1).rows, share[0].pairs.len());
         seen.extend(&share[0].pairs);
     }
     seen.sort_unstable();
@@ -486,14 +487,16 @@ fn a_misspelt_setting_is_named() {
 
 #[test]
 fn rectangles_are_filled_with_padding() {
-    let rows = Rows { tokens: [5, 6, 1, 7, 1].map(TokenId).to_vec(), ends: vec![3, 5] };
+    let rows = [vec![5, 6, 1], vec![7, 1]].map(|row| row.into_iter().map(TokenId));
+    let rows: RaggedTokens = rows.into_iter().collect();
     let cases = [(1, 3, vec![5, 6, 1, 7, 1, 0]), (4, 4, vec![5, 6, 1, 0, 7, 1, 0, 0])];
     for (multiple, width, expected) in cases {
-        let rectangle = rows.padded(multiple);
+        let rectangle = Rectangle::new(&rows, multiple);
         assert_eq!((rectangle.rows, rectangle.width), (2, width));
         assert_eq!(rectangle.tokens, expected.into_iter().map(TokenId).collect::<Vec<_>>());
     }
-    assert_eq!(Rows::default().padded(8), Rectangle { tokens: vec![], rows: 0, width: 0 });
+    let none = Rectangle { tokens: vec![], rows: 0, width: 0 };
+    assert_eq!(Rectangle::new(&RaggedTokens::default(), 8), none);
 }
 
 #[test]

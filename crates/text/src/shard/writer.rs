@@ -11,8 +11,9 @@ use padir_base::TokenId;
 use padir_base::file::AtomicFile;
 use padir_base::hash::{Sha256, hash_bytes};
 use padir_base::manifest::Manifest;
+use padir_base::staged::StagedDirectory;
 
-use super::directory::{Existing, StagedDirectory};
+use super::directory::{self, Existing};
 use super::error::{Fault, ShardError};
 use super::header::{BYTES, Header, Lexicon, Width};
 use super::{MAX_LENGTH, file_name};
@@ -105,7 +106,7 @@ impl ShardWriter {
         existing: Existing,
     ) -> Result<Self, ShardError> {
         let destination = directory.to_owned();
-        let directory = StagedDirectory::create(&destination, existing)?;
+        let directory = directory::begin(&destination, existing)?;
         Ok(Self {
             destination,
             directory,
@@ -155,7 +156,8 @@ impl ShardWriter {
                 .save(self.directory.path())
                 .map_err(|error| ShardError::new(&self.destination, Fault::Commit(error)))?;
         }
-        self.directory.commit()?;
+        let failed = |error| ShardError::new(&self.destination, Fault::Write(error));
+        self.directory.commit().map_err(failed)?;
         Ok(self.volume)
     }
 

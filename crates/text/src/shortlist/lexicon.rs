@@ -12,6 +12,7 @@
 //! Time: links (Σ m·n over the pairs) per iteration; memory: some 50 bytes for each pair of tokens that ever meet.
 
 use padir_base::TokenId;
+use padir_base::ragged::RaggedTokens;
 use rustc_hash::FxHashMap;
 
 /// p(t | s), for tokens that met.
@@ -21,47 +22,39 @@ pub struct Lexicon {
     rows: Vec<Vec<(TokenId, f64)>>,
 }
 
-/// Pairs of token sequences, one after the other.
+/// Pairs of token sequences.
 #[derive(Clone, Debug, Default)]
-pub struct Sequences {
-    tokens: Vec<TokenId>,
-    /// Where each source and each target ends, in turn.
-    ends: Vec<usize>,
+pub struct TokenPairs {
+    sources: RaggedTokens,
+    targets: RaggedTokens,
 }
 
-impl Sequences {
+impl TokenPairs {
     /// Adds a pair.
     pub fn push(&mut self, source: &[TokenId], target: &[TokenId]) {
-        for side in [source, target] {
-            self.tokens.extend_from_slice(side);
-            self.ends.push(self.tokens.len());
-        }
+        self.sources.push(source.iter().copied());
+        self.targets.push(target.iter().copied());
     }
 
     /// How many pairs there are.
     pub fn len(&self) -> usize {
-        self.ends.len() / 2
+        self.sources.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.sources.is_empty()
     }
 
     /// The pairs.
     pub fn iter(&self) -> impl Iterator<Item = (&[TokenId], &[TokenId])> {
-        let mut start = 0;
-        self.ends.chunks_exact(2).map(move |ends| {
-            let pair = (&self.tokens[start..ends[0]], &self.tokens[ends[0]..ends[1]]);
-            start = ends[1];
-            pair
-        })
+        self.sources.iter().zip(self.targets.iter())
     }
 }
 
 impl Lexicon {
     /// Learns from pairs.
-    pub fn learn(pairs: &Sequences, iterations: usize) -> Self {
+    pub fn learn(pairs: &TokenPairs, iterations: usize) -> Self {
         let mut places: FxHashMap<(TokenId, TokenId), u32> = FxHashMap::default();
         for (source, target) in pairs.iter() {
             for &t in target {
@@ -102,7 +95,7 @@ impl Lexicon {
 
 /// One iteration: expected links under p, then p from them.
 fn improve(
-    pairs: &Sequences,
+    pairs: &TokenPairs,
     places: &FxHashMap<(TokenId, TokenId), u32>,
     order: &[(TokenId, u32)],
     p: &[f64],
@@ -139,8 +132,8 @@ mod tests {
     }
 
     /// das haus = the house, das buch = the book, ein buch = a book.
-    fn textbook() -> Sequences {
-        let mut pairs = Sequences::default();
+    fn textbook() -> TokenPairs {
+        let mut pairs = TokenPairs::default();
         pairs.push(&ids(&[1, 2]), &ids(&[11, 12]));
         pairs.push(&ids(&[1, 3]), &ids(&[11, 13]));
         pairs.push(&ids(&[4, 3]), &ids(&[14, 13]));
@@ -180,6 +173,6 @@ mod tests {
             assert!(row.is_empty() || (total - 1.0).abs() < 1e-12, "{s}: {total}");
         }
         assert!(lexicon.of(TokenId(99)).is_empty());
-        assert_eq!(Lexicon::learn(&Sequences::default(), 3).sources(), 0);
+        assert_eq!(Lexicon::learn(&TokenPairs::default(), 3).sources(), 0);
     }
 }

@@ -15,7 +15,7 @@ mod file;
 mod lexicon;
 
 pub use file::{SHORTLIST, ShortlistError};
-pub use lexicon::{Lexicon, Sequences};
+pub use lexicon::{Lexicon, TokenPairs};
 
 use padir_base::TokenId;
 
@@ -56,7 +56,7 @@ const LEAST: f64 = 1e-5;
 
 impl Shortlist {
     /// Lists from a lexicon and the targets it was learnt from. Some tokens (the end, for one) are listed in any case.
-    pub fn new(lexicon: &Lexicon, pairs: &Sequences, sizes: Sizes, needed: &[TokenId]) -> Self {
+    pub fn new(lexicon: &Lexicon, pairs: &TokenPairs, sizes: Sizes, needed: &[TokenId]) -> Self {
         let mut counts: Vec<(u64, TokenId)> = Vec::new();
         for &t in pairs.iter().flat_map(|(_, target)| target) {
             let place = t.0 as usize;
@@ -87,7 +87,7 @@ impl Shortlist {
     }
 
     /// What lists miss of some pairs.
-    pub fn coverage(&self, pairs: &Sequences) -> Coverage {
+    pub fn coverage(&self, pairs: &TokenPairs) -> Coverage {
         let mut found = Coverage::default();
         let mut list = Vec::new();
         for (source, target) in pairs.iter() {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_list_holds_translations_and_what_is_always_there() {
-        let mut pairs = Sequences::default();
+        let mut pairs = TokenPairs::default();
         for _ in 0..5 {
             pairs.push(&ids(&[10, 1]), &ids(&[20, 30, 1]));
             pairs.push(&ids(&[11, 1]), &ids(&[21, 30, 1]));
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(list, ids(&[1, 2, 20]));
         shortlist.gather(&ids(&[10, 11, 1, 99]), &mut list);
         assert_eq!(list, ids(&[1, 2, 20, 21]), "of 1 and 30, both from the end, the smaller");
-        let mut other = Sequences::default();
+        let mut other = TokenPairs::default();
         other.push(&ids(&[10, 1]), &ids(&[20, 1]));
         other.push(&ids(&[10, 1]), &ids(&[21, 30, 1]));
         let found = shortlist.coverage(&other);

@@ -12,9 +12,9 @@
 
 use std::sync::Arc;
 
+use padir_base::ragged::Ragged;
 use padir_base::random::Stream;
 use padir_kernels::ctc::{self, Ctc as CtcLoss};
-use padir_kernels::rows::Ragged;
 use padir_model::ops::AlignmentTargets;
 use padir_model::{Encoded, Network, Pass, Sentences};
 

@@ -14,11 +14,14 @@ mod smart;
 mod stages;
 mod sundae;
 
+use padir_base::ragged::RaggedTokens;
+use std::sync::Arc;
+
 use padir_base::random::Stream;
 use padir_kernels::cross_entropy::Outcome;
 use padir_model::length::{LengthLoss, LengthOutcome};
 use padir_model::{Loss, Network, Pass, Sentences};
-use padir_text::batch::{Batch, Rows};
+use padir_text::batch::Batch;
 use serde::{Deserialize, Serialize};
 
 pub use autoregressive::Autoregressive;
@@ -73,10 +76,9 @@ impl From<&Batch> for Pairs {
     }
 }
 
-fn sentences(rows: &Rows) -> Sentences {
-    let ids: Vec<Vec<u32>> =
-        rows.iter().map(|row| row.iter().map(|token| token.0).collect()).collect();
-    Sentences::new(ids.iter().map(Vec::as_slice))
+fn sentences(tokens: &RaggedTokens) -> Sentences {
+    let ids = tokens.tokens().iter().map(|token| token.0).collect();
+    Sentences { ids: Arc::new(ids), rows: Arc::new(tokens.rows().clone()) }
 }
 
 /// What an objective made of a batch.

@@ -1,6 +1,10 @@
 //! Ragged batches: rows of different lengths, one after the other, without padding.
+//!
+//! [`Ragged`] says where rows end, whatever they hold: tokens, activations, gradients. [`RaggedTokens`] holds rows of tokens.
 
 use std::ops::Range;
+
+use crate::TokenId;
 
 /// Where the rows of a batch end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +21,16 @@ impl Ragged {
             end
         });
         Self { ends: ends.collect() }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, length: usize) {
+        self.ends.push(self.tokens() + length);
+    }
+
+    /// Where each row ends.
+    pub fn ends(&self) -> &[usize] {
+        &self.ends
     }
 
     /// The number of rows.
@@ -86,6 +100,68 @@ impl Ragged {
     }
 }
 
+/// Sequences of tokens, one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RaggedTokens {
+    tokens: Vec<TokenId>,
+    rows: Ragged,
+}
+
+impl RaggedTokens {
+    /// Adds a sequence.
+    pub fn push(&mut self, sequence: impl IntoIterator<Item = TokenId>) {
+        let start = self.tokens.len();
+        self.tokens.extend(sequence);
+        self.rows.push(self.tokens.len() - start);
+    }
+
+    /// The number of sequences.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// All tokens, sequence after sequence.
+    pub fn tokens(&self) -> &[TokenId] {
+        &self.tokens
+    }
+
+    /// All tokens, to be changed in place.
+    pub fn tokens_mut(&mut self) -> &mut [TokenId] {
+        &mut self.tokens
+    }
+
+    /// Where the sequences stand among all tokens.
+    pub fn rows(&self) -> &Ragged {
+        &self.rows
+    }
+
+    /// One sequence.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn row(&self, row: usize) -> &[TokenId] {
+        &self.tokens[self.rows.range(row)]
+    }
+
+    /// The sequences.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[TokenId]> {
+        self.rows.ranges().map(|range| &self.tokens[range])
+    }
+}
+
+impl<S: IntoIterator<Item = TokenId>> FromIterator<S> for RaggedTokens {
+    fn from_iter<I: IntoIterator<Item = S>>(sequences: I) -> Self {
+        let mut all = Self::default();
+        sequences.into_iter().for_each(|sequence| all.push(sequence));
+        all
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +175,16 @@ mod tests {
         assert_eq!(rows.groups(2).first(), Some(&(0..3)));
         assert_eq!(Ragged::new([4, 4, 4, 4]).groups(2), [0..2, 2..4]);
         assert!(Ragged::new([]).groups(2).is_empty());
+    }
+
+    #[test]
+    fn sequences_are_kept_in_order() {
+        let ids = |ids: &[u32]| ids.iter().map(|&id| TokenId(id)).collect::<Vec<_>>();
+        let mut batch: RaggedTokens = [ids(&[5, 6]), ids(&[])].into_iter().collect();
+        batch.push(ids(&[7]));
+        assert_eq!(batch.iter().collect::<Vec<_>>(), [ids(&[5, 6]), ids(&[]), ids(&[7])]);
+        assert_eq!((batch.row(2), batch.rows().ends()), (&ids(&[7])[..], &[2, 2, 3][..]));
+        batch.tokens_mut()[2] = TokenId(8);
+        assert_eq!(batch.tokens(), ids(&[5, 6, 8]));
     }
 }

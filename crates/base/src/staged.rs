@@ -1,4 +1,4 @@
-//! Replacing a directory so that it is always there, whole.
+//! Directories that appear and are replaced whole.
 //!
 //! A new directory NAME is written as `.NAME.part` beside its place, forced to the disk, and then
 //!
@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use padir_base::file::write_atomically;
-use padir_base::pending::Pending;
+use crate::file::write_atomically;
+use crate::pending::Pending;
 
 /// How long a writer waits for another one: as long as it takes to add a file.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -33,9 +33,9 @@ const GREAT_PATIENCE: Duration = Duration::from_mins(1);
 /// How often a lock is tried meanwhile.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A directory under construction. Dropped without [`Swap::commit`] it leaves no trace.
+/// A directory under construction. Dropped without [`StagedDirectory::commit`] it leaves no trace.
 #[derive(Debug)]
-pub(crate) struct Swap {
+pub struct StagedDirectory {
     target: PathBuf,
     part: PathBuf,
     old: PathBuf,
@@ -46,36 +46,56 @@ pub(crate) struct Swap {
     committed: bool,
 }
 
-impl Swap {
+impl StagedDirectory {
     /// Begins a directory that will stand at `target`, behind links.
     ///
     /// What stands there now is removed in the end. So it must be empty or hold all the `marks`:
     /// whoever gives a wrong path shall not lose what is there.
-    pub(crate) fn begin(target: &Path, marks: &[&str]) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If what stands there is of another kind, somebody else writes the same directory, or the file system fails.
+    pub fn begin(target: &Path, marks: &[&str]) -> io::Result<Self> {
         Self::begin_within(target, marks, PATIENCE)
     }
 
+    /// The same for whoever has looked at what stands at `target` and knows that it may be replaced.
+    ///
+    /// # Errors
+    /// If somebody else writes the same directory, or the file system fails.
+    pub fn begin_over(target: &Path) -> io::Result<Self> {
+        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+        Self::prepare(&target, PATIENCE)
+    }
+
     fn begin_within(target: &Path, marks: &[&str], patience: Duration) -> io::Result<Self> {
-        let target = &fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
+        sibling(&target, "part")?;
+        check_replaceable(&target, marks)?;
+        Self::prepare(&target, patience)
+    }
+
+    fn prepare(target: &Path, patience: Duration) -> io::Result<Self> {
         let (part, old) = (sibling(target, "part")?, sibling(target, "old")?);
-        check_replaceable(target, marks)?;
         fs::create_dir_all(parent_of(target))?;
         let lock = acquire(&part, patience)?;
         restore(target, &old)?;
         clear(&part)?;
         let doomed = part.clone();
         let pending = Some(Pending::new(move || drop(fs::remove_dir_all(doomed))));
-        Ok(Self { target: target.clone(), part, old, _lock: lock, pending, committed: false })
+        Ok(Self { target: target.to_owned(), part, old, _lock: lock, pending, committed: false })
     }
 
     /// Where to write.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.part
     }
 
     /// Takes a file along from the directory that is replaced, if it has one that the new one lacks.
-    /// Others add files as [`attach`] does, so that none is added between this and [`Swap::commit`].
-    pub(crate) fn keep(&self, name: &str) -> io::Result<()> {
+    /// Others add files as [`attach`] does, so that none is added between this and [`StagedDirectory::commit`].
+    ///
+    /// # Errors
+    /// If it cannot be copied.
+    pub fn keep(&self, name: &str) -> io::Result<()> {
         let (old, new) = (self.target.join(name), self.part.join(name));
         if new.exists() || !old.is_file() {
             return Ok(());
@@ -84,7 +104,10 @@ impl Swap {
     }
 
     /// Makes the directory appear in its place.
-    pub(crate) fn commit(mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// If the file system fails; what stood there stands there still.
+    pub fn commit(mut self) -> io::Result<()> {
         sync_tree(&self.part)?;
         // From here on a signal leaves what the table says of a crash.
         self.pending = None;
@@ -108,7 +131,7 @@ impl Swap {
     }
 }
 
-impl Drop for Swap {
+impl Drop for StagedDirectory {
     fn drop(&mut self) {
         if !self.committed {
             let _ = fs::remove_dir_all(&self.part);
@@ -117,23 +140,21 @@ impl Drop for Swap {
 }
 
 /// Writes a file into a directory that stands, while nobody can replace the directory; tells where it is.
-pub(crate) fn attach(
-    target: &Path,
-    marks: &[&str],
-    name: &str,
-    content: &[u8],
-) -> io::Result<PathBuf> {
-    let swap = Swap::begin_within(target, marks, GREAT_PATIENCE)?;
-    if !marks.iter().all(|mark| swap.target.join(mark).is_file()) {
+///
+/// # Errors
+/// If there is no such directory, it lacks one of its `marks`, or the file system fails.
+pub fn attach(target: &Path, marks: &[&str], name: &str, content: &[u8]) -> io::Result<PathBuf> {
+    let staged = StagedDirectory::begin_within(target, marks, GREAT_PATIENCE)?;
+    if !marks.iter().all(|mark| staged.target.join(mark).is_file()) {
         return Err(io::Error::new(io::ErrorKind::NotFound, "there is nothing to add a file to"));
     }
-    let path = swap.target.join(name);
+    let path = staged.target.join(name);
     write_atomically(&path, content).map_err(io::Error::other)?;
     Ok(target.join(name))
 }
 
 /// The directory to read when `target` is asked for.
-pub(crate) fn in_place(target: &Path) -> PathBuf {
+pub fn in_place(target: &Path) -> PathBuf {
     if !target.exists()
         && let Ok(old) = sibling(target, "old")
         && old.is_dir()
@@ -145,7 +166,7 @@ pub(crate) fn in_place(target: &Path) -> PathBuf {
 
 /// Something that changes when a directory is replaced by another of the same name.
 #[cfg(unix)]
-pub(crate) fn identity(directory: &Path) -> Option<(u64, u64, i64, i64)> {
+pub fn identity(directory: &Path) -> Option<(u64, u64, i64, i64)> {
     use std::os::unix::fs::MetadataExt;
     // Numbers of files that were removed are used again at once; the time of the last renaming is not.
     let identity = |m: fs::Metadata| (m.dev(), m.ino(), m.ctime(), m.ctime_nsec());
@@ -154,7 +175,7 @@ pub(crate) fn identity(directory: &Path) -> Option<(u64, u64, i64, i64)> {
 
 /// Something that changes when a directory is replaced by another of the same name.
 #[cfg(not(unix))]
-pub(crate) fn identity(directory: &Path) -> Option<std::time::SystemTime> {
+pub fn identity(directory: &Path) -> Option<std::time::SystemTime> {
     fs::metadata(directory).and_then(|metadata| metadata.created()).ok()
 }
 
@@ -296,9 +317,9 @@ mod tests {
     }
 
     fn write(target: &Path, text: &str) {
-        let swap = Swap::begin(target, &["x"]).unwrap();
-        fs::write(swap.path().join("x"), text).unwrap();
-        swap.commit().unwrap();
+        let staged = StagedDirectory::begin(target, &["x"]).unwrap();
+        fs::write(staged.path().join("x"), text).unwrap();
+        staged.commit().unwrap();
     }
 
     #[test]
@@ -306,10 +327,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("deep/model");
         write(&target, "old");
-        let swap = Swap::begin(&target, &["x"]).unwrap();
-        fs::write(swap.path().join("x"), "half").unwrap();
+        let staged = StagedDirectory::begin(&target, &["x"]).unwrap();
+        fs::write(staged.path().join("x"), "half").unwrap();
         assert_eq!(content(&target), "old");
-        drop(swap);
+        drop(staged);
         assert_eq!(content(&target), "old");
         write(&target, "new");
         assert_eq!(content(&target), "new");
@@ -336,10 +357,10 @@ mod tests {
                 }
             }
             assert_eq!(content(&in_place(&target)), expected, "{name}");
-            let swap = Swap::begin(&target, &["x"]).unwrap();
+            let staged = StagedDirectory::begin(&target, &["x"]).unwrap();
             assert_eq!(content(&target), expected, "{name}, restored");
-            assert_eq!(content(swap.path()), "nothing", "{name}, cleared");
-            drop(swap);
+            assert_eq!(content(staged.path()), "nothing", "{name}, cleared");
+            drop(staged);
             write(&target, "newest");
             assert_eq!(content(&target), "newest", "{name}");
             assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "{name}: litter");
@@ -351,8 +372,8 @@ mod tests {
     fn two_writers_do_not_mix() {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("m");
-        let _first = Swap::begin(&target, &["x"]).unwrap();
-        let error = Swap::begin(&target, &["x"]).unwrap_err();
+        let _first = StagedDirectory::begin(&target, &["x"]).unwrap();
+        let error = StagedDirectory::begin(&target, &["x"]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
     }
 
@@ -361,23 +382,23 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("m");
         write(&target, "old");
-        let swap = Swap::begin(&target, &["x"]).unwrap();
-        fs::write(swap.path().join("x"), "new").unwrap();
+        let staged = StagedDirectory::begin(&target, &["x"]).unwrap();
+        fs::write(staged.path().join("x"), "new").unwrap();
         let there = target.clone();
         let adding = thread::spawn(move || attach(&there, &["x"], "list", b"precious").unwrap());
         // It has to wait: what it writes now would be lost.
         thread::sleep(Duration::from_millis(50));
         assert!(!adding.is_finished());
-        swap.commit().unwrap();
+        staged.commit().unwrap();
         assert_eq!(adding.join().unwrap(), target.join("list"));
         assert_eq!(content(&target), "new");
         for kept in [true, false] {
-            let swap = Swap::begin(&target, &["x"]).unwrap();
-            fs::write(swap.path().join("x"), "newest").unwrap();
+            let staged = StagedDirectory::begin(&target, &["x"]).unwrap();
+            fs::write(staged.path().join("x"), "newest").unwrap();
             if kept {
-                swap.keep("list").unwrap();
+                staged.keep("list").unwrap();
             }
-            swap.commit().unwrap();
+            staged.commit().unwrap();
             assert_eq!(target.join("list").exists(), kept);
         }
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "no litter");
@@ -385,8 +406,8 @@ mod tests {
 
     #[test]
     fn a_root_is_no_place() {
-        assert!(Swap::begin(Path::new("/"), &[]).is_err());
-        assert!(Swap::begin(Path::new("no/such/.."), &[]).is_err());
+        assert!(StagedDirectory::begin(Path::new("/"), &[]).is_err());
+        assert!(StagedDirectory::begin(Path::new("no/such/.."), &[]).is_err());
     }
 
     #[test]
@@ -395,11 +416,11 @@ mod tests {
         fs::write(root.path().join("thesis.tex"), "precious").unwrap();
         fs::write(root.path().join("file"), "precious").unwrap();
         for target in [root.path().to_owned(), root.path().join("file")] {
-            let error = Swap::begin(&target, &["x"]).unwrap_err();
+            let error = StagedDirectory::begin(&target, &["x"]).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{}", target.display());
         }
         fs::create_dir(root.path().join("empty")).unwrap();
-        assert!(Swap::begin(&root.path().join("empty"), &["x"]).is_ok());
+        assert!(StagedDirectory::begin(&root.path().join("empty"), &["x"]).is_ok());
         assert_eq!(fs::read_to_string(root.path().join("thesis.tex")).unwrap(), "precious");
     }
 
