@@ -44,6 +44,10 @@ fn advise_distil(error: DistilError) -> anyhow::Error {
             "the working directory is called like the last --output, with .parts behind it"
                 .to_owned()
         }
+        DistilError::Program { .. } => {
+            "what is done is kept: the same command goes on from there; --timeout and --retries say how patient it is"
+                .to_owned()
+        }
         DistilError::Part { .. } => "remove it, and it will be translated again".to_owned(),
         _ => return error.into(),
     };

@@ -1,11 +1,12 @@
 //! `padir distil`: the targets of a corpus, translated again by a teacher.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use padir_decode::Abilities;
-use padir_pipeline::distil::{Ending, Findings, Job, OnEmpty, Report, Share};
+use padir_pipeline::distil::{Ending, Findings, Job, OnEmpty, Program, Report, Share, Teacher};
 use padir_pipeline::recipe::{Description, Fault};
 use padir_text::Corpus;
 use padir_text::origin::Origin;
@@ -28,20 +29,27 @@ use crate::places::{Force, Places};
 /// people, which is what parallel students need. Work is done in parts, kept in a directory called like the last --output with .parts
 /// behind it: whatever ends the command, the same command goes on from there. The files appear when all parts are done, with a
 /// report beside them.
+///
+/// The teacher is a model, or any program that reads sources from its standard input, one per line, and writes one translation per line. It is started
+/// for each part. A run that fails (an error, silence, lines too few or too many, text that is not UTF-8) is repeated.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   padir distil --model runs/teacher/best train.en train.de -o distilled.en -o distilled.de
   padir distil --model runs/teacher/best --int8 train.tsv.gz -o distilled.tsv.gz
   padir distil --model runs/teacher/best --beam 8 --nbest 4 train.en train.de -o four.en -o four.de
   padir distil --model runs/padir/best --steps 4 --lengths 5 train.en train.de -o again.en -o again.de
+  padir distil --command 'marian-decoder -c model.yml --quiet' --workers 2 train.en train.de -o distilled.en -o distilled.de
 
   # Two workers share a directory, at the same time or not; whoever ends last joins the parts.
   padir distil --model runs/teacher/best --shard 1/2 train.en train.de -o distilled.en -o distilled.de &
   padir distil --model runs/teacher/best --shard 2/2 train.en train.de -o distilled.en -o distilled.de")]
 pub(crate) struct Distil {
-    /// The teacher's directory.
-    #[arg(long, short, value_name = "DIR")]
-    model: PathBuf,
+    /// The directory of the teacher's model.
+    #[arg(long, short, value_name = "DIR", required_unless_present = "command")]
+    model: Option<PathBuf>,
+
+    #[command(flatten)]
+    program: ProgramArgs,
 
     #[command(flatten)]
     arithmetic: Arithmetic,
@@ -66,6 +74,44 @@ pub(crate) struct Distil {
     // Last, because its heading in the help would extend to what follows.
     #[command(flatten)]
     corpus: CorpusArgs,
+}
+
+/// A program as a teacher.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Programs")]
+struct ProgramArgs {
+    /// A command line that translates lines, instead of a model; the system's shell runs it.
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        conflicts_with_all = ["model", "int8", "f32", "shortlist", "nbest", "beam", "steps", "lengths", "set", "batch"],
+    )]
+    command: Option<String>,
+
+    /// How many parts it translates side by side.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "command", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    workers: u16,
+
+    /// Seconds that it may be silent before it is stopped and started again; 0 for any time.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "command")]
+    timeout: u32,
+
+    /// How often it is started again for a part if it fails, after pauses of 1, 2, 4, … seconds.
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "command", value_parser = clap::value_parser!(u32).range(..=100))]
+    retries: u32,
+}
+
+impl ProgramArgs {
+    fn program(&self) -> Option<Program> {
+        let timeout = (self.timeout > 0).then(|| Duration::from_secs(self.timeout.into()));
+        Some(Program {
+            command: self.command.clone()?,
+            workers: self.workers.into(),
+            timeout,
+            retries: self.retries,
+            backoff: Duration::from_secs(1),
+        })
+    }
 }
 
 /// How the teacher decodes.
@@ -154,7 +200,10 @@ impl Distil {
     pub(super) fn describe(&self) -> Description {
         let fault = self.check().err().map(|error| Fault::Command(error.to_string()));
         Description {
-            reads: self.arithmetic.shortlist_of(&self.model),
+            reads: self
+                .model
+                .as_deref()
+                .map_or_else(Vec::new, |model| self.arithmetic.shortlist_of(model)),
             resumes: true,
             faults: fault.into_iter().collect(),
             ..Description::default()
@@ -170,13 +219,15 @@ impl Distil {
     }
 
     pub(crate) fn run(self, console: &Console) -> Result<()> {
-        let mut translator = self.arithmetic.open(&self.model, console.threads())?;
-        translator.set_segmentation(Segmentation::Lines);
-        let model = abilities_of(translator.config());
-        let decoding = self.decoding.resolve(translator.decoding(), &model, self.nbest.into())?;
-        translator.set_decoding(decoding)?;
-        let work = self.job()?.survey(&translator, console).map_err(advise)?;
-        match work.run(&mut translator, &stop_flag(), console).map_err(advise)? {
+        let mut teacher = match (&self.model, self.program.program()) {
+            (_, Some(program)) => Teacher::Program(program),
+            (Some(model), None) => self.teacher(model, console)?,
+            (None, None) => {
+                return Err(anyhow!("no teacher")).hint("--model or --command names one");
+            }
+        };
+        let work = self.job()?.survey(&teacher, console).map_err(advise)?;
+        match work.run(&mut teacher, &stop_flag(), console).map_err(advise)? {
             Ending::Complete(report) => show(&report, console),
             Ending::Incomplete { share, parts, done } => {
                 say_incomplete(console, share, parts, done)
@@ -184,12 +235,21 @@ impl Distil {
         }
     }
 
+    /// A model that decodes as asked.
+    fn teacher(&self, directory: &Path, console: &Console) -> Result<Teacher> {
+        let mut translator = self.arithmetic.open(directory, console.threads())?;
+        translator.set_segmentation(Segmentation::Lines);
+        let model = abilities_of(translator.config());
+        let decoding = self.decoding.resolve(translator.decoding(), &model, self.nbest.into())?;
+        translator.set_decoding(decoding)?;
+        let (directory, shortlist) = (directory.to_owned(), self.arithmetic.shortlist);
+        Ok(Teacher::Model { directory, shortlist, translator: Box::new(translator) })
+    }
+
     /// What is asked for; where it goes is checked before any work is done.
     fn job(&self) -> Result<Job> {
         let corpora = self.corpus.all()?;
         let job = Job {
-            model: self.model.clone(),
-            shortlist: self.arithmetic.shortlist,
             reading: self.corpus.reading(),
             destination: self.output.destination(self.corpus.languages(&corpora))?,
             outputs: self.output.files().to_vec(),

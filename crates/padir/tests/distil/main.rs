@@ -3,6 +3,8 @@
 
 mod faults;
 mod house;
+#[cfg(unix)]
+mod programs;
 
 use std::fs;
 use std::process::Stdio;

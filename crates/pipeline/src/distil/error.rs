@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use padir_base::manifest::ManifestError;
 use thiserror::Error;
 
+use super::program::ProgramError;
+
 /// Why a corpus cannot be distilled.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -72,6 +74,16 @@ pub enum DistilError {
         directory: PathBuf,
         /// What the system says.
         source: io::Error,
+    },
+    /// The program that translates fails again and again.
+    #[error("`{command}` failed at part {part}")]
+    Program {
+        /// The command line.
+        command: String,
+        /// The part, counted from 1.
+        part: usize,
+        /// What went wrong at last.
+        source: ProgramError,
     },
     /// A part cannot be used.
     #[error("{} is not usable", path.display())]

@@ -22,7 +22,8 @@ use crate::progress::Progress;
 /// What is joined, and how.
 pub(super) struct Joiner<'a> {
     pub(super) parts: &'a Parts,
-    pub(super) vocabulary: &'a Vocabulary,
+    /// Whose tokens are counted; words without one.
+    pub(super) vocabulary: Option<&'a Vocabulary>,
     pub(super) corpora: &'a [Corpus],
     pub(super) reading: Reading,
     /// Pairs in a part.

@@ -13,11 +13,14 @@ mod error;
 mod join;
 mod part;
 mod parts;
+mod program;
 mod report;
 mod share;
 mod statistics;
 mod task;
+mod teacher;
 mod windows;
+mod words;
 mod work;
 
 use std::ffi::OsString;
@@ -31,18 +34,18 @@ use padir_text::Corpus;
 use padir_text::corpus::Reading;
 use padir_text::pair::Side;
 use padir_text::writer::{Destination, WriteError};
-use padir_translate::Translator;
 
 pub use entropy::Entropy;
 pub use error::{DistilError, PartError};
 pub use part::Cost;
+pub use program::{Program, ProgramError};
 pub use report::{OnEmpty, Report};
 pub use share::{Share, ShareError};
 pub use statistics::{Findings, Graded, Profile};
+pub use teacher::Teacher;
 
 use crate::Error;
 use crate::corpora::{for_each_pair, require_pairs};
-use crate::model::hash_model;
 use crate::progress::Progress;
 use join::Joiner;
 use parts::{PartState, Parts};
@@ -56,10 +59,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What is to be distilled, how, and where to.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The teacher's directory: another teacher is other work.
-    pub model: PathBuf,
-    /// Whether the teacher uses its shortlist.
-    pub shortlist: bool,
     /// What is translated.
     pub corpora: Vec<Corpus>,
     /// How strictly it is read.
@@ -134,11 +133,7 @@ impl Job {
     ///
     /// # Errors
     /// If the corpus or the model cannot be read, or the corpus is empty or cannot be written in the form asked for.
-    pub fn survey(
-        mut self,
-        translator: &Translator,
-        progress: &dyn Progress,
-    ) -> Result<Work, Error> {
+    pub fn survey(mut self, teacher: &Teacher, progress: &dyn Progress) -> Result<Work, Error> {
         let repeatable = std::mem::take(&mut self.corpora).into_iter().map(Corpus::repeatable);
         self.corpora = repeatable.collect::<Result<Vec<Corpus>, _>>()?;
         let mut hash = TextHash::default();
@@ -160,9 +155,7 @@ impl Job {
             })?;
         require_pairs(&self.corpora, pairs)?;
         let task = Task {
-            model: hash_model(&self.model, self.shortlist)?,
-            precision: translator.engine().precision().to_string(),
-            decoding: translator.decoding().clone(),
+            teacher: teacher.identity()?,
             nbest: self.nbest,
             part: self.part,
             pairs,
@@ -208,7 +201,7 @@ impl Work {
     /// If somebody wants to `stop`, the corpus has changed, or files cannot be read or written.
     pub fn run(
         &self,
-        translator: &mut Translator,
+        teacher: &mut Teacher,
         stop: &AtomicBool,
         progress: &dyn Progress,
     ) -> Result<Ending, Error> {
@@ -219,10 +212,10 @@ impl Work {
                 return Ok(Ending::Complete(Box::new(finished)));
             }
             let Some(parts) = self.enter()? else { continue };
-            self.translate(&parts, translator, stop, progress)?;
+            self.translate(&parts, teacher, stop, progress)?;
             match self.leave(&parts, stop, progress)? {
                 PartState::Complete => {
-                    let report = self.assemble(&parts, translator, stop, progress)?;
+                    let report = self.assemble(&parts, teacher, stop, progress)?;
                     parts.remove()?;
                     return Ok(Ending::Complete(Box::new(report)));
                 }
@@ -269,7 +262,7 @@ impl Work {
     fn translate(
         &self,
         parts: &Parts,
-        translator: &mut Translator,
+        teacher: &mut Teacher,
         stop: &AtomicBool,
         progress: &dyn Progress,
     ) -> Result<(), Error> {
@@ -279,8 +272,8 @@ impl Work {
         }
         let Task { nbest, part, pairs, .. } = self.task;
         let pace = Pace { nbest, batch: self.job.batch, part, pairs };
-        let worker = Worker { translator, parts, share: self.job.share(), pace, stop };
-        worker.work(progress, &self.job.corpora, self.job.reading)
+        let worker = Worker { parts, share: self.job.share(), pace, stop };
+        worker.work(teacher, progress, &self.job.corpora, self.job.reading)
     }
 
     /// Stops working. Without a shard the files are expected, so others are waited for; with one, whoever is last
@@ -307,14 +300,14 @@ impl Work {
     fn assemble(
         &self,
         parts: &Parts,
-        translator: &Translator,
+        teacher: &Teacher,
         stop: &AtomicBool,
         progress: &dyn Progress,
     ) -> Result<Report, Error> {
         let Self { job, task, request, skipped, .. } = self;
         let joiner = Joiner {
             parts,
-            vocabulary: translator.vocabulary(),
+            vocabulary: teacher.vocabulary(),
             corpora: &job.corpora,
             reading: job.reading,
             part: task.part,

@@ -6,11 +6,12 @@
 use padir_base::TokenId;
 use padir_score::{Bleu, Chrf, CorpusError, Metric, ReferenceCount, References, Stutter, measure};
 use padir_text::Pair;
-use padir_text::vocab::Vocabulary;
+use padir_text::vocab::{Encoder, Vocabulary};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::entropy::{Counts, Entropy};
+use super::words::WordNumbers;
 
 /// A pair and what has become of it.
 pub(super) struct Row<'a> {
@@ -21,9 +22,18 @@ pub(super) struct Row<'a> {
     pub(super) written: Option<&'a str>,
 }
 
+impl Row<'_> {
+    /// The source, the reference and what was written.
+    fn texts(&self) -> [&str; 3] {
+        [&self.pair.source, &self.pair.target, self.written.unwrap_or_default()]
+    }
+}
+
 /// All there is to count.
 #[derive(Default)]
 pub(super) struct Statistics {
+    /// Used without a vocabulary.
+    words: WordNumbers,
     pairs: u64,
     changed: u64,
     empty_sources: u64,
@@ -51,7 +61,7 @@ struct Sum<M> {
     totals: Vec<f64>,
 }
 
-/// What is known about one kind of target. Tokens are the teacher's, without ends.
+/// What is known about one kind of target. Tokens are the teacher's, without ends; those of a program are words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// Pairs; of several targets for a source only the first counts.
@@ -101,24 +111,16 @@ impl Statistics {
     /// Adds some pairs.
     pub(super) fn add(
         &mut self,
-        vocabulary: &Vocabulary,
+        vocabulary: Option<&Vocabulary>,
         rows: &[Row<'_>],
     ) -> Result<(), CorpusError> {
-        let encoded: Vec<[Vec<TokenId>; 3]> = rows
-            .par_iter()
-            .with_min_len(64)
-            .map_init(
-                || vocabulary.encoder(),
-                |encoder, row| {
-                    let written = row.written.unwrap_or_default();
-                    [&row.pair.source, &row.pair.target, written].map(|text| {
-                        let mut ids = Vec::new();
-                        encoder.append(text, &mut ids);
-                        ids
-                    })
-                },
-            )
-            .collect();
+        let encoded = match vocabulary {
+            Some(vocabulary) => encode(vocabulary, rows),
+            None => {
+                let words = &mut self.words;
+                rows.iter().map(|row| row.texts().map(|text| words.encode(text))).collect()
+            }
+        };
         for (row, [source, reference, written]) in rows.iter().zip(&encoded) {
             self.reference.add(self.pairs, source, reference);
             if let Some(text) = row.written {
@@ -151,6 +153,17 @@ impl Statistics {
             chrf: self.chrf.graded(),
         }
     }
+}
+
+fn encode(vocabulary: &Vocabulary, rows: &[Row<'_>]) -> Vec<[Vec<TokenId>; 3]> {
+    let encode = |encoder: &mut Encoder<'_>, row: &Row<'_>| {
+        row.texts().map(|text| {
+            let mut ids = Vec::new();
+            encoder.append(text, &mut ids);
+            ids
+        })
+    };
+    rows.par_iter().with_min_len(64).map_init(|| vocabulary.encoder(), encode).collect()
 }
 
 impl Side {

@@ -9,22 +9,19 @@ use padir_base::hash::{Hasher, Sha256};
 use padir_base::manifest::Manifest;
 use padir_text::origin::Origin;
 use padir_text::{Corpus, Pair};
-use padir_translate::Decoding;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::error::DistilError;
+use super::teacher::Identity;
 use crate::Error;
 
 /// The work, by its content.
 #[derive(Serialize)]
 pub(super) struct Task {
-    /// The hash of every file of the model that matters.
-    pub(super) model: BTreeMap<String, Sha256>,
-    /// The engine's arithmetic.
-    pub(super) precision: String,
-    /// How the model decodes, all defaults resolved.
-    pub(super) decoding: Decoding,
+    /// Who translates.
+    #[serde(flatten)]
+    pub(super) teacher: Identity,
     /// Most translations of a source.
     pub(super) nbest: usize,
     /// Pairs in a part.

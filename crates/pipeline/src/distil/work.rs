@@ -1,9 +1,12 @@
 //! Translating: our parts, one after the other, each written as soon as it is done.
 //!
-//! Within a part sources are translated longest first, so that those of a batch are about as long and end about together.
-//! None of this shows in the result, because a translation does not depend on what is translated beside it.
+//! A model translates the sources of a part longest first, so that those of a batch are about as long and end about together. Programs translate
+//! several parts side by side. None of this shows in the result, because a translation does not depend on what is translated beside it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use padir_text::corpus::Reading;
@@ -13,7 +16,9 @@ use padir_translate::{Text, Translation, Translator};
 use super::error::DistilError;
 use super::part::{Cost, Part};
 use super::parts::Parts;
+use super::program::{Program, ProgramError};
 use super::share::Share;
+use super::teacher::Teacher;
 use super::windows::for_each_part;
 use crate::Error;
 use crate::batches::{batches, source_lengths};
@@ -39,7 +44,6 @@ pub(super) struct Pace {
 
 /// Someone who translates parts.
 pub(super) struct Worker<'a> {
-    pub(super) translator: &'a mut Translator,
     pub(super) parts: &'a Parts,
     pub(super) share: Share,
     pub(super) pace: Pace,
@@ -49,7 +53,8 @@ pub(super) struct Worker<'a> {
 impl Worker<'_> {
     /// Translates all parts that are ours and not done.
     pub(super) fn work(
-        mut self,
+        &self,
+        teacher: &mut Teacher,
         progress: &dyn Progress,
         corpora: &[Corpus],
         reading: Reading,
@@ -58,7 +63,32 @@ impl Worker<'_> {
         if todo == 0 {
             return Ok(());
         }
-        let mut bulletin = Bulletin::new(progress, todo);
+        let mut bulletin = Bulletin::new(progress, todo, self.parts.count());
+        let seen = match teacher {
+            Teacher::Model { translator, .. } => {
+                self.for_each_of_ours(corpora, reading, |number, pairs| {
+                    let part = self.ask_model(translator, pairs, bulletin.task.as_ref())?;
+                    part.write(&self.parts.path(number), pairs)?;
+                    bulletin.advance(number, pairs.len() as u64);
+                    Ok(())
+                })?
+            }
+            Teacher::Program(program) => {
+                self.ask_program(program, progress, &mut bulletin, corpora, reading)?
+            }
+        };
+        drop(bulletin);
+        // Parts that nobody can translate would be waited for for ever.
+        if seen == self.pace.pairs { Ok(()) } else { Err(DistilError::Changed.into()) }
+    }
+
+    /// Visits the parts that are ours and not done; gives the number of all pairs.
+    fn for_each_of_ours(
+        &self,
+        corpora: &[Corpus],
+        reading: Reading,
+        mut visit: impl FnMut(usize, &[Pair]) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
         let mut seen = 0;
         for_each_part(corpora, reading, self.pace.part, |number, pairs| {
             if number >= self.parts.count() {
@@ -68,14 +98,9 @@ impl Worker<'_> {
             if !self.share.takes(number) || self.parts.has(number) {
                 return Ok(());
             }
-            let part = self.translate(pairs, bulletin.task.as_ref())?;
-            part.write(&self.parts.path(number), pairs)?;
-            bulletin.advance(number + 1, self.parts.count(), pairs.len() as u64);
-            Ok(())
+            visit(number, pairs)
         })?;
-        drop(bulletin);
-        // Parts that nobody can translate would be waited for for ever.
-        if seen == self.pace.pairs { Ok(()) } else { Err(DistilError::Changed.into()) }
+        Ok(seen)
     }
 
     /// How many pairs we have to translate.
@@ -86,9 +111,14 @@ impl Worker<'_> {
         (0..self.parts.count()).filter(ours).map(size_of).sum()
     }
 
-    fn translate(&mut self, pairs: &[Pair], task: &dyn Task) -> Result<Part, Error> {
+    fn ask_model(
+        &self,
+        translator: &mut Translator,
+        pairs: &[Pair],
+        task: &dyn Task,
+    ) -> Result<Part, Error> {
         let started = Instant::now();
-        let lengths = source_lengths(self.translator.vocabulary(), pairs);
+        let lengths = source_lengths(translator.vocabulary(), pairs);
         let mut part =
             Part { translations: vec![Vec::new(); pairs.len()], cut: None, cost: Cost::default() };
         let mut cut = 0;
@@ -96,7 +126,7 @@ impl Worker<'_> {
             check(self.stop, self.parts)?;
             let text = |&at: &usize| Text::new(at as u64, &pairs[at].source);
             let texts: Vec<Text<'_>> = batch.iter().map(text).collect();
-            let translations = self.translator.translate(&texts, self.pace.nbest, &mut ())?;
+            let translations = translator.translate(&texts, self.pace.nbest, &mut ())?;
             for (&at, translation) in batch.iter().zip(&translations) {
                 part.cost.source_tokens += translation.source_tokens as u64;
                 if let Some(best) = translation.alternatives.first() {
@@ -110,6 +140,114 @@ impl Worker<'_> {
         part.cut = Some(cut);
         part.cost.seconds = started.elapsed().as_secs_f64();
         Ok(part)
+    }
+
+    /// Lets several runs of a program translate parts, each its own; gives the number of all pairs.
+    ///
+    /// This thread reads the corpus and hands out parts. If one fails for good, the others are stopped: what they have done is kept.
+    fn ask_program(
+        &self,
+        program: &Program,
+        progress: &dyn Progress,
+        bulletin: &mut Bulletin<'_>,
+        corpora: &[Corpus],
+        reading: Reading,
+    ) -> Result<u64, Error> {
+        let failed = AtomicBool::new(false);
+        let stopped = || self.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+        let (hand_out, todo) = sync_channel::<(usize, Vec<Pair>)>(0);
+        let (todo, (done, finished)) = (Mutex::new(todo), channel());
+        let next = || todo.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+        let outcome = thread::scope(|scope| {
+            for _ in 0..program.workers.max(1) {
+                let (next, stopped, failed, done) = (&next, &stopped, &failed, done.clone());
+                scope.spawn(move || {
+                    while let Some((number, pairs)) = next() {
+                        let result = self.run_program(program, progress, number, &pairs, stopped);
+                        if result.is_err() {
+                            failed.store(true, Ordering::Relaxed);
+                        }
+                        if done.send((number, result)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(done);
+            let mut first_error = None;
+            let mut note = |(number, result): (usize, Result<u64, Error>)| match result {
+                Ok(pairs) => {
+                    bulletin.task.advance(pairs);
+                    bulletin.advance(number, pairs);
+                }
+                Err(error) => {
+                    // What is stopped because another failed is not the cause.
+                    let is_stop = matches!(error, Error::Distil(DistilError::Stopped { .. }));
+                    if first_error.is_none() || !is_stop {
+                        first_error = Some(error);
+                    }
+                }
+            };
+            let seen = self.for_each_of_ours(corpora, reading, |number, pairs| {
+                if !stopped() {
+                    let _ = hand_out.send((number, pairs.to_vec()));
+                }
+                finished.try_iter().for_each(&mut note);
+                Ok(())
+            });
+            if seen.is_err() {
+                failed.store(true, Ordering::Relaxed);
+            }
+            drop(hand_out);
+            finished.iter().for_each(&mut note);
+            match first_error {
+                Some(error) => Err(error),
+                None => seen,
+            }
+        })?;
+        check(self.stop, self.parts)?;
+        Ok(outcome)
+    }
+
+    /// Lets a program translate one part; gives the number of its pairs.
+    fn run_program(
+        &self,
+        program: &Program,
+        progress: &dyn Progress,
+        number: usize,
+        pairs: &[Pair],
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<u64, Error> {
+        let started = Instant::now();
+        let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
+        let again = |error: &ProgramError, pause: Duration| {
+            let (command, part, seconds) = (&program.command, number + 1, pause.as_secs_f64());
+            progress.note(&format!(
+                "`{command}` failed at part {part}: {error}; it is started again in {seconds} s"
+            ));
+        };
+        let answers = match program.translate(&sources, stopped, &again) {
+            Ok(answers) => answers,
+            Err(ProgramError::Stopped) => {
+                let (done, count) = (self.parts.done(), self.parts.count());
+                return Err(DistilError::Stopped { done, count }.into());
+            }
+            Err(source) => {
+                let command = program.command.clone();
+                return Err(DistilError::Program { command, part: number + 1, source }.into());
+            }
+        };
+        let words = |text: &str| text.split_whitespace().count() as u64;
+        let cost = Cost {
+            seconds: started.elapsed().as_secs_f64(),
+            source_tokens: sources.iter().map(|source| words(source)).sum(),
+            target_tokens: answers.iter().map(|answer| words(answer)).sum(),
+        };
+        let answers = answers.iter().map(|answer| one_line(answer));
+        let list = |answer: String| if answer.is_empty() { Vec::new() } else { vec![answer] };
+        let part = Part { translations: answers.map(list).collect(), cut: None, cost };
+        part.write(&self.parts.path(number), pairs)?;
+        Ok(pairs.len() as u64)
     }
 }
 
@@ -141,15 +279,18 @@ struct Bulletin<'a> {
     said: Option<Instant>,
     done: u64,
     todo: u64,
+    /// Parts in all.
+    parts: usize,
 }
 
 impl<'a> Bulletin<'a> {
-    fn new(progress: &'a dyn Progress, todo: u64) -> Self {
+    fn new(progress: &'a dyn Progress, todo: u64, parts: usize) -> Self {
         let task = progress.task("translating", todo);
-        Self { progress, task, started: Instant::now(), said: None, done: 0, todo }
+        Self { progress, task, started: Instant::now(), said: None, done: 0, todo, parts }
     }
 
-    fn advance(&mut self, part: usize, of: usize, pairs: u64) {
+    /// A part is done; they are counted from 0, but not for people.
+    fn advance(&mut self, part: usize, pairs: u64) {
         self.done += pairs;
         let is_time = self.done == self.todo || self.said.is_none_or(|at| at.elapsed() >= PAUSE);
         if self.task.is_visible() || !is_time {
@@ -158,7 +299,9 @@ impl<'a> Bulletin<'a> {
         let rate = self.done as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
         let left = self.todo.saturating_sub(self.done) as f64 / rate;
         self.progress.note(&format!(
-            "part {part} of {of}: {} of {} pairs, {rate:.1} pairs/s, {} to go",
+            "part {} of {}: {} of {} pairs, {rate:.1} pairs/s, {} to go",
+            part + 1,
+            self.parts,
             grouped(self.done),
             grouped(self.todo),
             clock(left)
