@@ -184,6 +184,8 @@ fn decay_slack() -> Result<(Panel, Vec<Vec<f64>>), FigureError> {
     let column = |c: usize| rows.iter().map(|r| (r[1], r[c])).collect::<Vec<_>>();
     let panel = Panel::new(Axis::linear("step t"), Axis::log("distance from p"))
         .title("2-Gibbs from all −1, N = |C| = 4, J = 0.3")
+        // Every corner but this one has a line in it.
+        .legend(Corner::BottomLeft)
         .with(Series::line("χ²", column(2)).color(Color::of(0)))
         .with(
             Series::line("χ² bound (1−1/C)²ᵗ", column(3)).style(Style::Dashed).color(Color::of(0)),

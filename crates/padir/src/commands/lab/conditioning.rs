@@ -11,7 +11,7 @@ use super::model::ModelArgs;
 use super::output::{human, print_report, print_table};
 use crate::console::Console;
 
-/// Conditioning on the mask: `p(x_K` | x₋ₖ, K) beside `p(x_K` | x₋ₖ), where a law that looks at x makes them differ; and their
+/// Conditioning on the mask: `p(x_K | x₋ₖ, K)` beside `p(x_K | x₋ₖ)`, where a law that looks at x makes them differ; and their
 /// average over masks, which does not.
 ///
 /// States are written site by site, what is hidden in brackets.
@@ -36,7 +36,7 @@ struct Report {
     /// Whether p(K | x) depends on what K hides.
     looks_inside: bool,
     largest_effect: f64,
-    /// The largest difference between `p(x_K` | x₋ₖ) and the average over masks.
+    /// The largest difference between `p(x_K | x₋ₖ)` and the average over masks.
     marginalisation_gap: f64,
     conditionals: usize,
     rows: Vec<Row>,
