@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::file::write_atomically;
+use crate::file::{directory_of, sync_directory, write_atomically};
 use crate::pending::Pending;
 
 /// How long a writer waits for another one: as long as it takes to add a file.
@@ -76,7 +76,7 @@ impl StagedDirectory {
 
     fn prepare(target: &Path, patience: Duration) -> io::Result<Self> {
         let (part, old) = (sibling(target, "part")?, sibling(target, "old")?);
-        fs::create_dir_all(parent_of(target))?;
+        fs::create_dir_all(directory_of(target))?;
         let lock = acquire(&part, patience)?;
         restore(target, &old)?;
         clear(&part)?;
@@ -122,7 +122,7 @@ impl StagedDirectory {
             return Err(error);
         }
         self.committed = true;
-        sync_directory(parent_of(&self.target))?;
+        sync_directory(directory_of(&self.target))?;
         if replaces {
             // What cannot be removed now will be by the next writer; the new one stands.
             let _ = fs::remove_dir_all(&self.old);
@@ -280,16 +280,6 @@ fn sync_tree(directory: &Path) -> io::Result<()> {
     sync_directory(directory)
 }
 
-#[cfg(unix)]
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    File::open(directory)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_directory(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
 fn sibling(target: &Path, suffix: &str) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of a directory")
@@ -298,14 +288,7 @@ fn sibling(target: &Path, suffix: &str) -> io::Result<PathBuf> {
     sibling.push(name);
     sibling.push(".");
     sibling.push(suffix);
-    Ok(parent_of(target).join(sibling))
-}
-
-fn parent_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
+    Ok(directory_of(target).join(sibling))
 }
 
 #[cfg(test)]

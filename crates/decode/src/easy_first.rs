@@ -180,13 +180,10 @@ impl<'a> State<'a> {
     }
 
     fn finish(self, symbols: &Symbols) -> Hypothesis {
-        let text = |token: TokenId| {
-            token != TokenId::EOS && token != TokenId::PAD && !symbols.is_mask(token)
-        };
-        let kept: Vec<usize> = (0..self.body()).filter(|&i| text(self.tokens[i])).collect();
+        let (tokens, log_probs) = symbols.text_of(&self.tokens, &self.log_probs);
         Hypothesis {
-            tokens: kept.iter().map(|&i| self.tokens[i]).collect(),
-            log_probs: kept.iter().map(|&i| self.log_probs[i]).collect(),
+            tokens,
+            log_probs,
             log_prob: self.log_probs.iter().sum(),
             score: self.score(),
             steps: self.step,

@@ -147,13 +147,7 @@ impl CrossEntropy {
             if let Some((dy, slot)) = &mut gradients {
                 let dlogits = Matrix::new(logits, rows, classes);
                 let dy = &mut dy[first * width..(first + rows) * width];
-                run_all(vec![
-                    Product::new(dlogits, table, dy).scaled(self.scale),
-                    Product::new(dlogits.transposed(), y, slot.data)
-                        .scaled(self.scale)
-                        .onto(slot.onto),
-                ]);
-                slot.onto = Onto::Add;
+                spread(dlogits, y, table, self.scale, dy, slot);
             }
         }
         if let Some((_, slot)) = &mut gradients {
@@ -195,6 +189,22 @@ crate::simd::vectorised! {
             *x = *x * factor - shift;
         }
     }
+}
+
+/// From the gradient of some logits, scale · y·tableᵀ, those of y and of the table, which is added up in its slot.
+pub(crate) fn spread(
+    dlogits: Matrix<'_>,
+    y: Matrix<'_>,
+    table: Matrix<'_>,
+    scale: f32,
+    dy: &mut [f32],
+    slot: &mut Slot<'_>,
+) {
+    run_all(vec![
+        Product::new(dlogits, table, dy).scaled(scale),
+        Product::new(dlogits.transposed(), y, slot.data).scaled(scale).onto(slot.onto),
+    ]);
+    slot.onto = Onto::Add;
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! The gradients of all parameters, in the computer's memory.
 
+use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard};
 
 use padir_kernels::Slot;
 use padir_kernels::matrix::Onto;
 
-/// One buffer per parameter, in the order of the inventory. Adding is thread-safe.
+/// One buffer per parameter, in the order of the inventory, each behind a lock: the graph of a pass may hold the store for a while after the pass is over,
+/// because its nodes are shared and freed when the framework finds the time.
 #[derive(Debug)]
 pub struct Gradients {
     entries: Vec<Mutex<Entry>>,
@@ -18,6 +20,18 @@ pub struct Entry {
     filled: bool,
 }
 
+/// The gradient of one parameter, locked.
+#[derive(Debug)]
+pub struct Gradient<'a>(MutexGuard<'a, Entry>);
+
+impl Deref for Gradient<'_> {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        &self.0.numbers
+    }
+}
+
 impl Gradients {
     /// For parameters of the given sizes; all gradients are 0.
     pub fn new(sizes: impl IntoIterator<Item = usize>) -> Self {
@@ -26,9 +40,9 @@ impl Gradients {
     }
 
     /// Forgets all gradients but keeps the memory.
-    pub fn clear(&mut self) {
-        for entry in &mut self.entries {
-            entry.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).filled = false;
+    pub fn clear(&self) {
+        for index in 0..self.len() {
+            self.lock(index).filled = false;
         }
     }
 
@@ -48,14 +62,13 @@ impl Gradients {
     }
 
     /// The gradient of a parameter; a parameter that was not used has gradient 0.
-    pub fn read(&mut self, index: usize) -> &mut [f32] {
-        let entry = self.entries[index].get_mut();
-        let entry = entry.unwrap_or_else(std::sync::PoisonError::into_inner);
+    pub fn read(&self, index: usize) -> Gradient<'_> {
+        let mut entry = self.lock(index);
         if !entry.filled {
             entry.numbers.fill(0.0);
             entry.filled = true;
         }
-        &mut entry.numbers
+        Gradient(entry)
     }
 
     /// Adds to the gradient of a parameter.
@@ -84,12 +97,12 @@ mod tests {
 
     #[test]
     fn gradients_add_up_until_they_are_cleared() {
-        let mut gradients = Gradients::new([2, 1]);
+        let gradients = Gradients::new([2, 1]);
         gradients.add(0, &[1.0, 2.0]);
         gradients.add(0, &[1.0, 2.0]);
-        assert_eq!(gradients.read(0), [2.0, 4.0]);
-        assert_eq!(gradients.read(1), [0.0]);
+        assert_eq!(*gradients.read(0), [2.0, 4.0]);
+        assert_eq!(*gradients.read(1), [0.0]);
         gradients.clear();
-        assert_eq!(gradients.read(0), [0.0, 0.0]);
+        assert_eq!(*gradients.read(0), [0.0, 0.0]);
     }
 }

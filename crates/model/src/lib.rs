@@ -21,7 +21,7 @@ pub mod pass;
 pub mod weight;
 
 pub use burn::tensor::{Device, DeviceKind, Tensor};
-pub use gradients::Gradients;
+pub use gradients::{Gradient, Gradients};
 pub use loss::Loss;
 pub use network::{Encoded, Network, NetworkError, Sentences};
 pub use pass::{DropoutKey, Pass};

@@ -38,8 +38,7 @@ fn learned_positions_are_dropped_with_their_tokens() {
         let (total, _) = network.token_loss(&pass, &states, &targets, 0.0, 0.0);
         network.backward(&pass, total);
         drop((pass, states, encoded));
-        let mut store = Arc::into_inner(store).unwrap();
-        let mut hidden = |name: &str, rows: std::ops::Range<usize>| -> Vec<usize> {
+        let hidden = |name: &str, rows: std::ops::Range<usize>| -> Vec<usize> {
             let gradient = store.read(index(name));
             let silent =
                 |column: &usize| rows.clone().all(|row| gradient[row * width + column] == 0.0);

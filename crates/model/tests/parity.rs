@@ -207,7 +207,6 @@ fn fused_alignment_losses_equal_composed_ones() {
         let (total, outcome) = network.alignment_loss(&pass, &states, &targets, loss).unwrap();
         network.backward(&pass, total);
         drop((pass, inner, states, encoded));
-        let mut store = Arc::into_inner(store).expect("the pass is over");
         let gradients: Vec<Vec<f32>> =
             (0..store.len()).map(|index| store.read(index).to_vec()).collect();
         (outcome, gradients)

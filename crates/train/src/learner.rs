@@ -133,20 +133,17 @@ impl Learner {
     ///
     /// # Errors
     /// If the loss or its gradient is not finite; the parameters are then as before.
-    ///
-    /// # Panics
-    /// Never: passes end within a step.
     pub fn learn(&mut self, batches: &[Pairs]) -> Result<StepReport, NotFinite> {
         let mut statistics = Statistics::default();
-        Arc::get_mut(&mut self.gradients).expect("no pass outlives its step").clear();
+        self.gradients.clear();
         for (part, pairs) in batches.iter().enumerate().filter(|(_, pairs)| !pairs.is_empty()) {
             statistics.add(&self.differentiate(pairs, part));
         }
-        let gradients = Arc::get_mut(&mut self.gradients).expect("no pass outlives its step");
+        let gradients = &self.gradients;
         // Gradients are complete here: several machines would add theirs up before going on.
         let scale = 1.0 / statistics.tokens.max(1) as f64;
         let square: f64 =
-            (0..gradients.len()).map(|index| squared_norm(gradients.read(index))).sum();
+            (0..gradients.len()).map(|index| squared_norm(&gradients.read(index))).sum();
         let norm = square.sqrt() * scale;
         if !(norm.is_finite() && statistics.loss.is_finite()) {
             return Err(NotFinite { step: self.step + 1, loss: statistics.mean_loss(), norm });
@@ -160,7 +157,7 @@ impl Learner {
         for (index, weight) in self.network.weights_mut().into_iter().enumerate() {
             let gradient = gradients.read(index);
             weight.update(|numbers| {
-                self.optimiser.step(&mut self.states[index], numbers, gradient, pace);
+                self.optimiser.step(&mut self.states[index], numbers, &gradient, pace);
                 if let Some(average) = self.average.get_mut(index) {
                     move_average(average, numbers, decay);
                 }

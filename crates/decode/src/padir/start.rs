@@ -42,6 +42,15 @@ impl Symbols {
         Self { random, mask, numbered: 0..0, never: vec![TokenId::PAD] }
     }
 
+    /// The tokens of a row that are text, with their ln p: neither its end nor padding nor masks.
+    pub(crate) fn text_of(&self, row: &[TokenId], log_probs: &[f64]) -> (Vec<TokenId>, Vec<f64>) {
+        let body = row.len().saturating_sub(1);
+        let is_text =
+            |token: TokenId| token != TokenId::EOS && token != TokenId::PAD && !self.is_mask(token);
+        let both = row[..body].iter().copied().zip(log_probs.iter().copied());
+        both.filter(|&(token, _)| is_text(token)).unzip()
+    }
+
     /// The mask of a position, counted from 0: the first ones again when there are no more.
     ///
     /// # Panics

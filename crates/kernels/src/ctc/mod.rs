@@ -19,8 +19,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::cross_entropy::{ROWS, scale_and_shift};
-use crate::matrix::{Matrix, Onto, Product, run_all};
+use crate::cross_entropy::{ROWS, scale_and_shift, spread};
+use crate::matrix::{Matrix, Product};
 use crate::simd::{exponentiate, survey};
 use crate::slot::Slot;
 use padir_base::ragged::Ragged;
@@ -139,13 +139,7 @@ impl Ctc {
             if let Some((dy, slot)) = &mut gradients {
                 let dlogits = Matrix::new(&logits, rows, classes);
                 let dy = &mut dy[first * width..(first + rows) * width];
-                run_all(vec![
-                    Product::new(dlogits, table, dy).scaled(self.scale),
-                    Product::new(dlogits.transposed(), y, slot.data)
-                        .scaled(self.scale)
-                        .onto(slot.onto),
-                ]);
-                slot.onto = Onto::Add;
+                spread(dlogits, y, table, self.scale, dy, slot);
             }
         }
         if let Some((_, slot)) = &mut gradients {

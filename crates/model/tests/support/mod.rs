@@ -6,7 +6,7 @@ use padir_base::random::Stream;
 use padir_checkpoint::ModelConfig;
 use padir_model::length::LengthLoss;
 use padir_model::ops::Targets;
-use padir_model::{DropoutKey, Gradients, Network, Pass, Sentences};
+use padir_model::{DropoutKey, Network, Pass, Sentences};
 
 pub(crate) const VOCABULARY: usize = 37;
 
@@ -46,7 +46,6 @@ pub(crate) fn run(
     }
     network.backward(&pass, total);
     drop((pass, states, encoded));
-    let mut store: Gradients = Arc::into_inner(store).expect("the pass is over");
     let gradients = (0..store.len()).map(|index| store.read(index).to_vec()).collect();
     Outcome { loss, best: outcome.best, gradients }
 }
