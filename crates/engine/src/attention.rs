@@ -48,6 +48,18 @@ pub struct LayerAttention<'a> {
 }
 
 impl<'a> LayerAttention<'a> {
+    /// Weights from elsewhere, head after head, position after position; none if there are not as many as heads, targets and sources say.
+    pub fn new(
+        [heads, targets, sources]: [usize; 3],
+        self_attn: &'a [f32],
+        cross_attn: &'a [f32],
+    ) -> Option<Self> {
+        let size = |keys: usize| heads.checked_mul(targets)?.checked_mul(keys);
+        let fits = size(targets)? == self_attn.len() && size(sources)? == cross_attn.len();
+        let (row, layer) = (0, 0);
+        fits.then_some(Self { row, layer, heads, targets, sources, self_attn, cross_attn })
+    }
+
     /// The self-attention of a target position: n weights, which sum to 1. Causal decoders see nothing behind the position.
     ///
     /// # Panics
