@@ -16,6 +16,7 @@ mod study;
 mod table;
 
 pub use report::{
-    CrossTable, Difference, HeadReport, LayerReport, Moments, Report, SelfTable, StepReport, Tables,
+    Contrast, CrossTable, Difference, Flips, HeadReport, LayerReport, Moments, Report, SelfTable,
+    Spreads, StepReport, Tables,
 };
 pub use study::{Condition, MEMORY, Pass, Study, StudyError};
