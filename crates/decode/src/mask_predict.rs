@@ -20,6 +20,9 @@ pub struct MaskPredict {
     pub steps: usize,
     /// Which positions later steps predict.
     pub repredict: Repredict,
+    /// Commit by confidence instead of by schedule: a token stays once its probability is at least this, and the most probable one of each step in any case;
+    /// none means the schedule. A hypothesis ends when all tokens are committed.
+    pub commit: Option<f64>,
     /// How many of the most probable lengths are tried.
     pub lengths: usize,
     /// Longest target, its end included.
@@ -48,6 +51,7 @@ impl Default for MaskPredict {
         Self {
             steps: 10,
             repredict: Repredict::Masked,
+            commit: None,
             lengths: 5,
             max_length: 128,
             length_penalty: Some(1.0),
@@ -74,7 +78,9 @@ impl MaskPredict {
                 Repredict::All => Input::Visible,
             },
             replacement: Replacement::Initial,
-            remask: RemaskRule::Linear,
+            remask: self
+                .commit
+                .map_or(RemaskRule::Linear, |commit| RemaskRule::Threshold { commit }),
             remask_stutter: false,
             stop: StopRule::Never,
             ..Settings::default()

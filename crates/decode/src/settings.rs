@@ -48,6 +48,11 @@ pub enum SettingsError {
          train one with `model.confidence_head = true`"
     )]
     NoConfidenceHead,
+    /// Committed tokens that would be predicted again.
+    #[error(
+        "`remask.rule` is \"threshold\", which commits tokens of masked positions: it needs `input` \"hidden\""
+    )]
+    VisibleThreshold,
     /// A random start from nothing.
     #[error("there are no ids in {start}..{end} to start from")]
     NoRandom {
@@ -142,7 +147,7 @@ impl SettingsError {
             Self::TooMany { .. } => Some("lengths"),
             Self::SameStarts(_) => Some("parallel_decodes"),
             Self::NoMask | Self::NoNumberedMask | Self::NoRandom { .. } => Some("initial"),
-            Self::NoConfidenceHead => Some("remask"),
+            Self::NoConfidenceHead | Self::VisibleThreshold => Some("remask"),
             Self::HiddenAndWanted => Some("wanted"),
             Self::HiddenAndLowPrecision => Some("low_precision_steps"),
             Self::Order { .. } | Self::Training { .. } | Self::UnknownMethod { .. } => {

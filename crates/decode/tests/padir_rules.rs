@@ -13,7 +13,7 @@ use padir_decode::padir::{
     Counted, Initial, Procedure, Prune, RemaskRule, Replacement, Sentence, Settings, StopRule,
     Symbols, Wanted, refine, refine_by,
 };
-use padir_decode::{ChanceError, DecodeError, Event, Hypothesis, Status, exact_law};
+use padir_decode::{ChanceError, DecodeError, Event, Hypothesis, MaskPredict, Status, exact_law};
 
 /// All random starts are sevens.
 fn sevens() -> Symbols {
@@ -628,4 +628,46 @@ fn a_model_rejects_what_it_believes_to_be_wrong() {
     let error = refine(&mut model, &learned(0.5), &symbols, &[sentence(&[3])], &mut ());
     let error = error.unwrap_err().to_string();
     assert!(error.contains("no confidence head"), "{error}");
+}
+
+/// Neighbours never change together, and a hypothesis ends only when no colour changes anything.
+#[test]
+fn coloured_steps_change_what_is_far_apart() {
+    for colours in [2, 3] {
+        let settings = Settings {
+            steps: 12,
+            remask_stutter: false,
+            wanted: Wanted::Coloured { colours },
+            ..Settings::default()
+        };
+        // Every position changes whenever it may.
+        let restless = |row: &Row<'_>, i: usize| vec![((row.tokens[i].0 + 1) % 5 + 10, 0.5)];
+        let (_, model, trace) = run(restless, &settings, &[7]);
+        assert_eq!(model.calls.len(), 12);
+        for event in &trace[1..] {
+            assert!(!event.changed.is_empty());
+            let apart = event.changed.windows(2).all(|two| two[1] - two[0] >= colours);
+            assert!(apart, "{colours} colours, step {}: {:?}", event.step, event.changed);
+        }
+        // After the first step nothing changes any more: one quiet step for each colour.
+        let (list, _, _) = run(says(&[5, 8, 6, 9, 1], 0.5), &settings, &[5]);
+        assert_eq!((list[0].steps, ids(&list[0].tokens)), (1 + colours, vec![5, 8, 6, 9]));
+    }
+}
+
+#[test]
+fn thresholds_commit_and_stay() {
+    // The more is visible, the surer the rest.
+    let script = |row: &Row<'_>, i: usize| {
+        let seen = row.hidden.iter().filter(|hidden| !**hidden).count();
+        let p = if i == 0 { 0.95 } else { 0.3 + 0.2 * seen as f64 };
+        vec![(10 + i as u32, p.min(0.99))]
+    };
+    let settings =
+        MaskPredict { commit: Some(0.85), lengths: 1, ..MaskPredict::default() }.settings();
+    let (list, _, trace) = run(script, &settings, &[5]);
+    assert_eq!(ids(&list[0].tokens), [10, 11, 12, 13]);
+    let left: Vec<usize> = trace.iter().map(|event| event.rejected.len()).collect();
+    // The end is visible. First the sure one; then the best of equals, which is the first; then all are sure.
+    assert_eq!(left, [3, 2, 0]);
 }

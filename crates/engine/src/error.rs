@@ -54,6 +54,22 @@ pub enum EngineError {
         /// The most there may be.
         limit: usize,
     },
+    /// A layer that the decoder does not have.
+    #[error("there is no decoder layer {layer}; there are {layers}")]
+    Layer {
+        /// Its number, from 0.
+        layer: usize,
+        /// How many there are.
+        layers: usize,
+    },
+    /// Not one flag for each token.
+    #[error("{found} flags for {tokens} tokens")]
+    Flags {
+        /// How many there are.
+        found: usize,
+        /// The number of tokens.
+        tokens: usize,
+    },
     /// A source that was not encoded.
     #[error("there is no context {context}; {contexts} are encoded")]
     Context {

@@ -19,7 +19,7 @@ use padir_kernels::packed::{Finish, Packed, grow};
 use crate::cross_kv::CrossKv;
 use crate::engine::Inner;
 use crate::error::EngineError;
-use crate::layers::{Rows, Work};
+use crate::layers::{Caught, Rows, Work};
 use crate::session::Session;
 
 /// Tokens whose logits are compared at a time: at most twice as many columns.
@@ -41,8 +41,8 @@ pub(crate) struct Trial {
     tokens: Vec<u32>,
     positions: Vec<u32>,
     /// One of each token over itself and those before it, one of each target over its context.
-    self_attn: Vec<Span>,
-    cross_attn: Vec<Span>,
+    pub(crate) self_attn: Vec<Span>,
+    pub(crate) cross_attn: Vec<Span>,
     longest: usize,
     best: Vec<Candidate>,
     /// The tokens whose logits are compared, in ascending order, and their rows of the output layer.
@@ -53,7 +53,7 @@ pub(crate) struct Trial {
 
 impl Trial {
     /// Reads targets, and refuses what the model does not know.
-    fn read(
+    pub(crate) fn read(
         &mut self,
         engine: &Inner,
         cross_kv: &CrossKv,
@@ -117,6 +117,34 @@ impl Trial {
                 f64::from(layer.scale) * f64::from(logits[place]) + bias
             };
             log_probs.push(best.log_prob + logit(*token) - logit(best.token));
+        }
+    }
+}
+
+/// Runs the layers up to the last that is wanted for all targets that were read, and shows the attention weights of wanted layers.
+pub(crate) fn show_layers(
+    session: &mut Session,
+    wanted: &[bool],
+    show: &mut dyn FnMut(usize, &Caught, &Trial),
+) {
+    let Session { engine, work, cross_kv, trial, x, decoder_bias, sinusoids, .. } = session;
+    let engine = &*engine.inner;
+    let stack = &engine.weights.decoder;
+    let bias = stack.relative_bias.as_ref();
+    let bias = bias.map(|bias| bias.spread(decoder_bias, trial.longest));
+    let x = grow(x, trial.tokens.len() * engine.config.d_model);
+    engine.embed_target(&trial.tokens, trial.positions.iter().copied(), sinusoids, x);
+    for (index, block) in stack.blocks.iter().enumerate() {
+        let Some(later) = wanted.get(index..).filter(|later| later.contains(&true)) else { break };
+        work.caught = later[0].then(|| std::mem::take(&mut work.spare));
+        let rows = Rows { spans: &trial.self_attn, positions: &trial.positions };
+        work.self_attn(engine, &block.self_attn, rows, bias, x);
+        let rows = Rows { spans: &trial.cross_attn, positions: &[] };
+        work.cross_attn(engine, &block.cross_attn, rows, &cross_kv.layers[index], x);
+        work.feed_forward(&block.ffn, x);
+        if let Some(caught) = work.caught.take() {
+            show(index, &caught, trial);
+            work.spare = caught;
         }
     }
 }

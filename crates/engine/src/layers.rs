@@ -31,6 +31,17 @@ pub(crate) struct Work {
     pub queries: Vec<f32>,
     /// What attention found.
     pub context: Vec<f32>,
+    /// The attention weights of the last layer that was run, if somebody wants to see them.
+    pub caught: Option<Caught>,
+    /// Buffers for the next time.
+    pub spare: Caught,
+}
+
+/// Attention weights, as [`Attention::weights`] writes them.
+#[derive(Debug, Default)]
+pub(crate) struct Caught {
+    pub self_attn: Vec<f32>,
+    pub cross_attn: Vec<f32>,
 }
 
 /// The queries of a batch: whose, and where they stand.
@@ -76,6 +87,8 @@ impl Work {
             qkv: Vec::new(),
             queries: Vec::new(),
             context: Vec::new(),
+            caught: None,
+            spare: Caught::default(),
         }
     }
 
@@ -128,6 +141,9 @@ impl Work {
             bias: bias.filter(|_| layer.relative_bias),
             ..plan_of(engine, layer.heads, rows)
         };
+        if let Some(caught) = &mut self.caught {
+            plan.weights(&self.tools, exactly(&mut caught.self_attn, plan.weights_len()));
+        }
         let context = grow(&mut self.context, x.len() / layer.o.outputs() * inner);
         plan.run(&self.tools, context);
         self.add_context(&layer.o, x);
@@ -187,7 +203,7 @@ impl Work {
         kv: &LayerKv,
         x: &mut [f32],
     ) {
-        let Self { tools, normed, queries, context, .. } = self;
+        let Self { tools, normed, queries, context, caught, .. } = self;
         let inner = layer.o.inputs();
         let size = x.len() / layer.o.outputs() * inner;
         let queries = grow(queries, size);
@@ -201,6 +217,9 @@ impl Work {
             value_stride: inner,
             ..plan_of(engine, layer.heads, rows)
         };
+        if let Some(caught) = caught {
+            plan.weights(tools, exactly(&mut caught.cross_attn, plan.weights_len()));
+        }
         plan.run(tools, grow(context, size));
         self.add_context(&layer.o, x);
         self.leave(&layer.norm, layer.place, x);
@@ -253,6 +272,12 @@ pub(crate) fn plan_of<'a>(engine: &Inner, heads: Heads, rows: Rows<'a>) -> Atten
         value_stride: 0,
         bias: None,
     }
+}
+
+/// A buffer of exactly so many numbers.
+pub(crate) fn exactly(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
+    buffer.resize(len, 0.0);
+    buffer
 }
 
 /// out ← some rows of x.

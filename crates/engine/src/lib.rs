@@ -3,7 +3,8 @@
 //! An [`Engine`] is a checkpoint with its weights packed for the processor, in f32 or int8. A [`Session`] has the buffers: it
 //! [encodes](Session::encode) sources and then answers as a [`Denoiser`](padir_base::denoise::Denoiser), if the model's decoder
 //! is parallel, or as a [`CausalModel`](padir_base::causal::CausalModel), if it is causal; then it also
-//! [scores](Session::score_targets) given targets by forced decoding.
+//! [scores](Session::score_targets) given targets by forced decoding. Either way it [shows](Session::attention) the attention weights of given
+//! targets to whoever asks.
 //!
 //! - Batches are ragged and rows that share a source share its keys and values.
 //! - A row's answer does not depend, to the bit, on the rows beside it, their order, or the number of threads; with the same precision it is the
@@ -32,6 +33,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attention;
 mod bias;
 mod causal;
 mod cross_kv;
@@ -50,6 +52,7 @@ mod query_stream;
 mod session;
 mod weights;
 
+pub use attention::{AttentionRow, LayerAttention};
 pub use engine::{Engine, Precision};
 pub use error::EngineError;
 pub use forced::Target;

@@ -15,7 +15,7 @@ use crate::cross_kv::CrossKv;
 use crate::embed::Sinusoids;
 use crate::engine::Inner;
 use crate::error::EngineError;
-use crate::layers::{Chosen, Rows, Work, check_activations, check_answers, pick, plan_of};
+use crate::layers::{Caught, Chosen, Rows, Work, check_activations, check_answers, pick, plan_of};
 use crate::positional::{Factors, Known, Positional, Sizes};
 use crate::query_stream;
 use crate::session::Session;
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     /// Of all rows of which something is wanted.
     tokens: Vec<u32>,
     /// All of their tokens: over themselves, and over their contexts.
-    all: Vec<Span>,
+    pub(crate) all: Vec<Span>,
     pub(crate) all_cross: Vec<Span>,
     all_positions: Vec<u32>,
     /// Wanted tokens: which of all they are, and the same for them.
@@ -60,7 +60,7 @@ impl Plan {
     }
 
     /// Reads a query, and refuses what the model does not know.
-    fn read(
+    pub(crate) fn read(
         &mut self,
         engine: &Inner,
         cross_kv: &CrossKv,
@@ -201,6 +201,50 @@ impl Denoiser for Session {
             confidences(work, table, rows, answers.confidences_mut());
         }
         Ok(())
+    }
+}
+
+/// Runs the layers up to the last that is wanted for all positions of a plan that wants them all, and shows the attention weights of wanted layers.
+pub(crate) fn show_layers(
+    session: &mut Session,
+    wanted: &[bool],
+    show: &mut dyn FnMut(usize, &Caught, &Plan),
+) {
+    let Session { engine, work, cross_kv, sources, plan, x, decoder_bias, sinusoids, .. } = session;
+    let engine = &*engine.inner;
+    let stack = &engine.weights.decoder;
+    let bias = stack.relative_bias.as_ref();
+    let bias = bias.map(|bias| bias.spread(decoder_bias, plan.longest));
+    let x = grow(x, plan.tokens.len() * engine.config.d_model);
+    embed(engine, plan, sinusoids, x);
+    if engine.config.is_ctc() {
+        add_source(engine.config.d_model, plan, &sources.states, x);
+    }
+    let by_query = engine.has_query_stream();
+    if by_query && !query_stream::begin(engine, plan) {
+        return;
+    }
+    for (index, block) in stack.blocks.iter().enumerate() {
+        let Some(later) = wanted.get(index..).filter(|later| later.contains(&true)) else { break };
+        work.caught = later[0].then(|| std::mem::take(&mut work.spare));
+        let kv = &cross_kv.layers[index];
+        if by_query {
+            query_stream::run_layer(engine, work, block, kv, plan, bias, x);
+        } else {
+            let all = Rows { spans: &plan.all, positions: &plan.all_positions };
+            work.self_attn(engine, &block.self_attn, all, bias, x);
+            if let Some(layer) = &block.positional {
+                values(work, layer, x);
+                by_position(engine, work, layer, all, None, bias, x);
+            }
+            let rows = Rows { spans: &plan.all_cross, ..all };
+            work.cross_attn(engine, &block.cross_attn, rows, kv, x);
+            work.feed_forward(&block.ffn, x);
+        }
+        if let Some(caught) = work.caught.take() {
+            show(index, &caught, plan);
+            work.spare = caught;
+        }
     }
 }
 

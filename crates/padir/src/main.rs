@@ -17,6 +17,8 @@ mod interrupt;
 mod lines;
 #[cfg(feature = "toolkit")]
 mod memory;
+#[cfg(feature = "attention")]
+mod picture;
 mod places;
 
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 //! A [`Figure`] holds panels, a [`Panel`] axes and series; [`Figure::draw`] turns them into a
 //! [`Scene`] of lines, shapes and text, which is written as SVG ([`Scene::to_svg`]) or PDF ([`Scene::to_pdf`]), or rendered
 //! ([`Scene::to_png`]). Text is drawn as outlines of a bundled font (`DejaVu` Sans), so all look
-//! the same everywhere and need no fonts installed.
+//! the same everywhere and need no fonts installed. A [`Heatmap`] is a matrix of shaded cells.
 //!
 //! ```
 //! use padir_plot::{Axis, Figure, Panel, Series};
@@ -16,6 +16,7 @@
 mod axis;
 mod chart;
 mod font;
+mod heatmap;
 mod pdf;
 mod png;
 mod scene;
@@ -23,5 +24,6 @@ mod svg;
 
 pub use axis::{Axis, Scale};
 pub use chart::{Corner, Figure, Marker, Panel, Series, Style};
+pub use heatmap::Heatmap;
 pub use png::RenderError;
 pub use scene::{Color, Scene};

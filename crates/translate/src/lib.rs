@@ -26,4 +26,4 @@ pub use observer::{Place, Watcher};
 pub use padir_decode::Decoding;
 pub use rerank::Reranker;
 pub use translation::{Alternative, Translation};
-pub use translator::{Options, Segmentation, Text, Translator, decoding_of};
+pub use translator::{Decoded, Look, Options, Segmentation, Text, Translator, decoding_of};

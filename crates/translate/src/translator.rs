@@ -94,6 +94,25 @@ struct Job<'t> {
     places: Vec<Place>,
 }
 
+/// A source that was decoded, while the model has it encoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoded<'a> {
+    /// The model's number of it.
+    pub context: usize,
+    /// Its tokens, the end included.
+    pub source: &'a [TokenId],
+    /// What its randomness is named by.
+    pub number: u64,
+    /// The parts of texts that it is.
+    pub places: &'a [Place],
+    /// What was found, best first.
+    pub hypotheses: &'a [Hypothesis],
+}
+
+/// Looks at what a model has just decoded, with the watcher that saw it happen.
+pub type Look<'a, M, W> =
+    dyn FnMut(&mut M, &mut W, &[Decoded<'_>]) -> Result<(), TranslateError> + 'a;
+
 /// How a text is translated.
 struct Plan<'t> {
     /// Its parts and the jobs that translate them; emoji at the beginning need none.
@@ -247,6 +266,20 @@ impl<M: Model> Translator<M> {
         alternatives: usize,
         watcher: &mut W,
     ) -> Result<Vec<Translation>, TranslateError> {
+        self.translate_with(texts, alternatives, watcher, &mut |_, _, _| Ok(()))
+    }
+
+    /// The same, and shows what was decoded while the model still has its sources encoded: whoever looks may ask it more about them.
+    ///
+    /// # Errors
+    /// As [`Translator::translate`], or if whoever looks fails.
+    pub fn translate_with<W: Watcher>(
+        &mut self,
+        texts: &[Text<'_>],
+        alternatives: usize,
+        watcher: &mut W,
+        look: &mut Look<'_, M, W>,
+    ) -> Result<Vec<Translation>, TranslateError> {
         let abilities = abilities_of(self.config());
         for decoding in texts.iter().filter_map(|text| text.decoding) {
             decoding.check_for(&abilities)?;
@@ -258,7 +291,21 @@ impl<M: Model> Translator<M> {
         while !rest.is_empty() {
             let (now, later) = rest.split_at(self.bearable(rest));
             let places = now.iter().map(|job| job.places.as_slice()).collect();
-            lists.extend(self.decode(now, &mut Guide { places, watcher })?);
+            let found = self.decode(now, &mut Guide { places, watcher })?;
+            let decoded: Vec<Decoded<'_>> = now
+                .iter()
+                .zip(&found)
+                .enumerate()
+                .map(|(context, (job, hypotheses))| Decoded {
+                    context,
+                    source: &job.source,
+                    number: job.number,
+                    places: &job.places,
+                    hypotheses,
+                })
+                .collect();
+            look(&mut self.model, watcher, &decoded)?;
+            lists.extend(found);
             rest = later;
         }
         let translate = |(text, plan): (&Text<'_>, &Plan<'_>)| {

@@ -59,6 +59,13 @@ impl Settings {
         if let RemaskRule::Confidence { below } = self.remask {
             bounded("remask.below", below, (0.0..=1.0).contains(&below), "from 0 to 1")?;
         }
+        if let RemaskRule::Threshold { commit } = self.remask {
+            bounded("remask.commit", commit, (0.0..=1.0).contains(&commit), "from 0 to 1")?;
+        }
+        if let Wanted::Coloured { colours } = self.wanted {
+            let sound = (2..=64).contains(&colours);
+            bounded("wanted.colours", colours as f64, sound, "from 2 to 64")?;
+        }
         for (key, alpha) in
             [("length_penalty", self.length_penalty), ("prune_penalty", self.prune_penalty)]
         {
@@ -99,6 +106,9 @@ impl Settings {
         if self.input == Input::Hidden && self.wanted != Wanted::All {
             return Err(SettingsError::HiddenAndWanted);
         }
+        if self.input == Input::Visible && matches!(self.remask, RemaskRule::Threshold { .. }) {
+            return Err(SettingsError::VisibleThreshold);
+        }
         if self.input == Input::Hidden && self.low_precision_steps > 0 {
             return Err(SettingsError::HiddenAndLowPrecision);
         }
@@ -112,6 +122,7 @@ impl Settings {
                 ("stutter_phrase", self.stutter_phrase != 1),
                 ("input", self.input != Input::Visible),
                 ("remask.law", matches!(self.remask, RemaskRule::Law { .. })),
+                ("remask.commit", matches!(self.remask, RemaskRule::Threshold { .. })),
                 ("length_weight", self.length_weight > 0.0),
                 ("counted", self.counted != Counted::Kept),
                 ("stop", self.stop != StopRule::Unchanged),
@@ -186,6 +197,21 @@ mod tests {
                 "with hidden input",
             ),
             (Settings { low_precision_steps: 1, ..Settings::mask_predict(4) }, "with hidden input"),
+            (
+                Settings { wanted: Wanted::Coloured { colours: 1 }, ..default() },
+                "`wanted.colours` is 1; it must be from 2 to 64",
+            ),
+            (
+                Settings { remask: RemaskRule::Threshold { commit: 0.9 }, ..default() },
+                "`remask.rule` is \"threshold\"",
+            ),
+            (
+                Settings {
+                    remask: RemaskRule::Threshold { commit: 1.5 },
+                    ..Settings::mask_predict(4)
+                },
+                "`remask.commit` is 1.5",
+            ),
         ];
         for (settings, expected) in cases {
             let error = settings.check().expect_err(expected).to_string();

@@ -49,5 +49,5 @@ pub use run::{refine, refine_by, refine_each};
 pub use settings::{
     Counted, Initial, Procedure, Prune, RemaskRule, Replacement, Settings, StopRule, Wanted,
 };
-pub use start::{Sentence, Symbols};
+pub use start::{Sentence, Symbols, initial_tokens};
 pub(crate) use start::{Start, plan};

@@ -16,7 +16,8 @@ pub(super) fn rejected<C: Chance>(
 ) -> Result<Mask, ChanceError> {
     let len = mask_context.len();
     match &settings.remask {
-        RemaskRule::Nothing => Ok(Mask::none(len)),
+        // A threshold is about what was just predicted, which the state knows.
+        RemaskRule::Nothing | RemaskRule::Threshold { .. } => Ok(Mask::none(len)),
         RemaskRule::Linear => {
             chance.mask(row, &MaskLaw::Linear { steps: settings.steps, least: 1 }, mask_context)
         }
@@ -31,6 +32,20 @@ pub(super) fn rejected<C: Chance>(
         }
         RemaskRule::Law { law } => chance.mask(row, law, mask_context),
     }
+}
+
+/// The open positions that are not committed: less probable than `commit` and not the most probable one.
+pub(super) fn uncommitted(commit: f64, open: &[bool], confidence: &[f64]) -> Mask {
+    let mut mask = Mask::none(open.len());
+    let candidates = || (0..open.len()).filter(|&i| open[i]);
+    let better = |best: Option<usize>, i: usize| match best {
+        Some(best) if confidence[i] <= confidence[best] || confidence[i].is_nan() => Some(best),
+        _ => Some(i),
+    };
+    let best = candidates().fold(None, better);
+    let sure = |i: usize| confidence[i] >= commit.ln() || Some(i) == best;
+    candidates().filter(|&i| !sure(i)).for_each(|i| mask.hide(i));
+    mask
 }
 
 /// A schedule that has come to its end hides the least number it may.
@@ -49,6 +64,21 @@ mod tests {
     use crate::chance::Streams;
     use padir_base::TokenId;
     use padir_base::random::Seed;
+
+    #[test]
+    fn a_threshold_commits_the_sure_and_at_least_one() {
+        let confidence = [0.95f64, 0.5, 0.8, 0.99, 0.1].map(f64::ln);
+        let cases: [(&str, [bool; 5], f64, Vec<usize>); 4] = [
+            ("the sure ones", [true; 5], 0.9, vec![1, 2, 4]),
+            ("the best of the unsure", [false, true, true, false, true], 0.9, vec![1, 4]),
+            ("all", [true; 5], 0.0, vec![]),
+            ("nothing is open", [false; 5], 1.0, vec![]),
+        ];
+        for (name, open, commit, expected) in cases {
+            let mask = uncommitted(commit, &open, &confidence);
+            assert_eq!(mask.positions().collect::<Vec<_>>(), expected, "{name}");
+        }
+    }
 
     #[test]
     fn each_rule_rejects_what_it_says() {

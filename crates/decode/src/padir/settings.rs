@@ -169,6 +169,13 @@ pub enum RemaskRule {
         #[serde(default = "half")]
         below: f64,
     },
+    /// Of the positions that were just predicted, all but the most probable one that are less probable than this: confident tokens are committed, at least
+    /// one in each step, and stay. Needs hidden input.
+    Threshold {
+        /// The probability from which on a token is committed.
+        #[serde(default = "confident")]
+        commit: f64,
+    },
     /// Those a law hides.
     Law {
         /// The law.
@@ -178,6 +185,14 @@ pub enum RemaskRule {
 
 fn half() -> f64 {
     0.5
+}
+
+fn confident() -> f64 {
+    0.9
+}
+
+fn two() -> usize {
+    2
 }
 
 /// Which positions are part of the score.
@@ -256,6 +271,24 @@ pub enum Wanted {
         /// Above 0, at most 1.
         share: f64,
     },
+    /// Chromatic refinement: positions have colours in turn, and each step predicts those of one colour, so that neighbours never change in the same step
+    /// and each is predicted from what the others have become. What was rejected comes first, and its neighbours wait. A step that changes nothing ends a
+    /// hypothesis only if the steps of all other colours before it did not either. Low-precision steps predict all positions.
+    Coloured {
+        /// How many colours: positions that are less than this apart never change together.
+        #[serde(default = "two")]
+        colours: usize,
+    },
+}
+
+impl Wanted {
+    /// Steps until every position was predicted again.
+    pub(super) fn round(&self) -> usize {
+        match self {
+            Self::Coloured { colours } => *colours,
+            _ => 1,
+        }
+    }
 }
 
 impl Default for Settings {
@@ -314,7 +347,7 @@ impl Settings {
             stutter_phrase: 1,
             input: Input::Visible,
             remask: match self.remask {
-                RemaskRule::Law { .. } => RemaskRule::Nothing,
+                RemaskRule::Law { .. } | RemaskRule::Threshold { .. } => RemaskRule::Nothing,
                 known => known,
             },
             length_weight: 0.0,

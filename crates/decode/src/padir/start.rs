@@ -151,6 +151,19 @@ fn widen(settings: &Settings, lengths: &[(usize, f64)]) -> Vec<(usize, f64)> {
     widened
 }
 
+/// What the first step of a hypothesis reads. The symbols must have what the settings start from, as those that were decoded with have.
+pub fn initial_tokens(
+    settings: &Settings,
+    symbols: &Symbols,
+    sentence: u64,
+    candidate: LengthCandidate,
+) -> Vec<TokenId> {
+    if candidate.length == 0 || can_start(settings.initial, symbols).is_err() {
+        return Vec::new();
+    }
+    initial(settings, symbols, sentence, candidate)
+}
+
 fn initial(
     settings: &Settings,
     symbols: &Symbols,

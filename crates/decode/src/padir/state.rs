@@ -12,8 +12,8 @@ use padir_base::TokenId;
 use padir_base::denoise::Candidate;
 use padir_base::mask::{Mask, MaskContext, MaskLaw};
 
-use super::remask::rejected;
-use super::settings::{Counted, Procedure, Replacement, Settings, StopRule, Wanted};
+use super::remask::{rejected, uncommitted};
+use super::settings::{Counted, Procedure, RemaskRule, Replacement, Settings, StopRule, Wanted};
 use super::start::{Start, Symbols};
 use crate::chance::{Chance, ChanceError};
 use crate::event::{Event, Status};
@@ -78,6 +78,8 @@ pub(super) struct HypothesisState {
     totals: Vec<f64>,
     log_prob: f64,
     steps: usize,
+    /// Steps since something changed.
+    quiet: usize,
     changed: Vec<usize>,
     rejected: Vec<usize>,
 }
@@ -113,6 +115,7 @@ impl HypothesisState {
             totals: vec![0.0; if accumulates { n * rules.vocabulary_size } else { 0 }],
             log_prob: 0.0,
             steps: 0,
+            quiet: 0,
             changed: Vec::new(),
             rejected: Vec::new(),
             start,
@@ -210,7 +213,8 @@ impl HypothesisState {
     ) -> Result<(), ChanceError> {
         let ending = self.form(rules, &rejects);
         self.rate(rules, &ending);
-        if rules.step == rules.settings.steps || self.stops(rules, &ending, &rejects) {
+        self.quiet = if ending.tokens == self.tokens { self.quiet + 1 } else { 0 };
+        if rules.step == rules.settings.steps || self.stops(rules, &rejects) {
             self.status = Status::Finished;
             self.turn_into(ending, &rejects, rules);
             return Ok(());
@@ -239,6 +243,11 @@ impl HypothesisState {
         chance: &mut C,
     ) -> Result<(), ChanceError> {
         let free = self.free(rules);
+        if let RemaskRule::Threshold { commit } = rules.settings.remask {
+            let more = uncommitted(commit, &self.open[..free], &self.confidence[..free]);
+            more.positions().for_each(|i| rejects.hide(i));
+            return Ok(());
+        }
         let mask_context = MaskContext::of_tokens(&self.predicted[..free])
             .with_confidence(&self.confidence[..free])
             .at_step(rules.step);
@@ -274,11 +283,11 @@ impl HypothesisState {
         totals.fold((self.predicted[position], f64::NEG_INFINITY), better).0
     }
 
-    fn stops(&self, rules: &Rules<'_>, ending: &Form, stutter: &Mask) -> bool {
+    fn stops(&self, rules: &Rules<'_>, stutter: &Mask) -> bool {
         if rules.is_low_precision() {
             return false;
         }
-        let unchanged = || ending.tokens == self.tokens;
+        let unchanged = || self.quiet >= rules.settings.wanted.round();
         match rules.settings.stop {
             StopRule::Never => false,
             StopRule::Unchanged => unchanged(),
@@ -341,6 +350,9 @@ impl HypothesisState {
                 let near: Vec<bool> = (0..self.tokens.len()).map(uncertain).collect();
                 self.open = widen(&near, neighbours);
             }
+            (Input::Visible, Wanted::Coloured { colours }) => {
+                self.open = coloured(self.tokens.len(), colours, rules.step - 1, rejects);
+            }
             (Input::Visible, Wanted::LeastConfident { share }) => {
                 let n = self.tokens.len();
                 let mut order: Vec<usize> = (0..n).collect();
@@ -394,6 +406,22 @@ fn is_text(rules: &Rules<'_>, token: TokenId) -> bool {
     token != TokenId::EOS && token != TokenId::PAD && !mask
 }
 
+/// Positions that may change together: rejected ones, then those of a colour, each only if nothing less than `colours` away was chosen before.
+fn coloured(count: usize, colours: usize, turn: usize, rejects: &Mask) -> Vec<bool> {
+    let mut open = vec![false; count];
+    let first = rejects.positions().filter(|&i| i < count);
+    // A colour that no position has would end the hypothesis.
+    let colour = turn % colours.min(count.max(1));
+    let second = (0..count).filter(|i| i % colours == colour);
+    for i in first.chain(second) {
+        let near = i.saturating_sub(colours - 1)..count.min(i + colours);
+        if !open[near].contains(&true) {
+            open[i] = true;
+        }
+    }
+    open
+}
+
 /// Marks everything within `reach` of a mark, in two sweeps.
 fn widen(marks: &[bool], reach: usize) -> Vec<bool> {
     let mut wide = vec![false; marks.len()];
@@ -413,6 +441,23 @@ fn widen(marks: &[bool], reach: usize) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_changes_together_is_far_apart() {
+        let shown = |count, colours, turn, rejected: &[usize]| -> String {
+            let mut rejects = Mask::none(count);
+            rejected.iter().for_each(|&i| rejects.hide(i));
+            let open = coloured(count, colours, turn, &rejects);
+            open.iter().map(|&open| if open { 'x' } else { '.' }).collect()
+        };
+        assert_eq!(shown(7, 2, 0, &[]), "x.x.x.x");
+        assert_eq!(shown(7, 2, 1, &[]), ".x.x.x.");
+        assert_eq!(shown(7, 3, 2, &[]), "..x..x.");
+        assert_eq!(shown(7, 2, 0, &[1]), ".x..x.x", "neighbours of the rejected wait");
+        assert_eq!(shown(7, 2, 0, &[2, 3, 4]), "x.x.x.x", "so do rejected neighbours");
+        assert_eq!(shown(2, 5, 2, &[]), "x.", "no turn is empty");
+        assert_eq!(shown(0, 2, 0, &[]), "");
+    }
 
     #[test]
     fn widening_reaches_to_both_sides() {

@@ -55,7 +55,7 @@ impl Naive<'_> {
         from: [&Matrix; 3],
         stack: Option<&str>,
         causal: bool,
-    ) {
+    ) -> Vec<Matrix> {
         let [q, k, v] = from.map(Clone::clone);
         let (q, k, v) = (
             self.linear(&q, &format!("{layer}.q.weight")),
@@ -74,6 +74,7 @@ impl Naive<'_> {
             )
         });
         let mut out = vec![vec![0.0; heads * width]; q.len()];
+        let mut weights = vec![vec![vec![0.0; k.len()]; q.len()]; heads];
         for (i, out) in out.iter_mut().enumerate() {
             let seen = if causal { i + 1 } else { k.len() };
             for head in 0..heads {
@@ -85,12 +86,14 @@ impl Naive<'_> {
                     (dot + bias).exp()
                 };
                 let total: f64 = (0..seen).map(score).sum();
+                (0..seen).for_each(|j| weights[head][i][j] = score(j) / total);
                 for c in own.clone() {
                     out[c] = (0..seen).map(|j| score(j) * v[j][c]).sum::<f64>() / total.max(1e-300);
                 }
             }
         }
         add(x, &self.linear(&out, &format!("{layer}.o.weight")));
+        weights
     }
 
     fn feed(&self, x: &mut Matrix, layer: &str) {
@@ -147,8 +150,24 @@ impl Naive<'_> {
         log_softmax(verdicts, 1.0).iter().map(|wrong_and_right| wrong_and_right[1]).collect()
     }
 
+    /// Of each decoder layer the weights of self-attention and of cross-attention: head, query, key.
+    pub(crate) fn attention(&self, source: &Source, tokens: &[TokenId]) -> Vec<[Vec<Matrix>; 2]> {
+        let mut weights = Vec::new();
+        self.run(source, tokens, &mut weights);
+        weights
+    }
+
     /// What the decoder ends with, normed.
     fn states(&self, source: &Source, tokens: &[TokenId]) -> Matrix {
+        self.run(source, tokens, &mut Vec::new())
+    }
+
+    fn run(
+        &self,
+        source: &Source,
+        tokens: &[TokenId],
+        weights: &mut Vec<[Vec<Matrix>; 2]>,
+    ) -> Matrix {
         let config = self.config();
         let mut x = self.embed(tokens);
         let parallel = config.parallel();
@@ -171,7 +190,7 @@ impl Naive<'_> {
             let layer = format!("decoder.block.{i}.layer");
             let n = self.norm(&x, &format!("{layer}.0.layer_norm.weight"));
             let causal = parallel.is_none();
-            self.attend(
+            let self_attn = self.attend(
                 &mut x,
                 &format!("{layer}.0.SelfAttention"),
                 [&n, &n, &n],
@@ -193,8 +212,9 @@ impl Naive<'_> {
             }
             let n = self.norm(&x, &format!("{layer}.1.layer_norm.weight"));
             let memory = &source.memory;
+            let mut cross_attn = vec![vec![Vec::new(); tokens.len()]; config.num_heads];
             if !memory.is_empty() {
-                self.attend(
+                cross_attn = self.attend(
                     &mut x,
                     &format!("{layer}.1.EncDecAttention"),
                     [&n, memory, memory],
@@ -202,6 +222,7 @@ impl Naive<'_> {
                     false,
                 );
             }
+            weights.push([self_attn, cross_attn]);
             self.feed(&mut x, &format!("{layer}.2"));
         }
         self.norm(&x, "decoder.final_layer_norm.weight")

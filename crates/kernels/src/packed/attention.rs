@@ -5,6 +5,7 @@
 //! keys: only those that are wanted.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use super::grid::Grid;
 use super::isa::{Found, Isa};
@@ -122,6 +123,93 @@ impl Attention<'_> {
         tools.level();
     }
 
+    /// Numbers that [`Attention::weights`] writes.
+    pub fn weights_len(&self) -> usize {
+        self.spans.iter().map(|span| self.heads * span.queries.len() * span.count).sum()
+    }
+
+    /// Writes the softmax itself, for whoever wants to see it: span after span, of each head after head, query after query, one weight per key. They are
+    /// the weights that [`Attention::run`] mixes values with, computed once more and by the same chains; a run that nobody looks at costs nothing.
+    ///
+    /// # Panics
+    /// If `out` has another length than [`Attention::weights_len`], or scores are known already.
+    pub fn weights(&self, tools: &Tools, out: &mut [f32]) {
+        assert_eq!(out.len(), self.weights_len(), "a matrix for each head of each span");
+        assert!(!matches!(self.scores, Scores::Known(_)), "known weights need not be computed");
+        let found = Found::new(self.isa);
+        let mut parts = Vec::with_capacity(self.spans.len() * self.heads);
+        let mut rest = out;
+        for span in self.spans {
+            for _ in 0..self.heads {
+                let (part, later) =
+                    std::mem::take(&mut rest).split_at_mut(span.queries.len() * span.count);
+                parts.push(Mutex::new(part));
+                rest = later;
+            }
+        }
+        tools.threads.run(parts.len(), &|piece, worker| {
+            let (span, head) = (&self.spans[piece / self.heads], piece % self.heads);
+            let mut part = parts[piece].lock().unwrap_or_else(PoisonError::into_inner);
+            self.head_weights(found, span, head, &mut part, &mut tools.scratch(worker));
+        });
+        tools.level();
+    }
+
+    fn head_weights(
+        &self,
+        found: Found,
+        span: &Span,
+        head: usize,
+        out: &mut [f32],
+        scratch: &mut Vec<f32>,
+    ) {
+        if span.count == 0 {
+            return;
+        }
+        let padded = span.count.next_multiple_of(PANEL);
+        let own = if matches!(self.scores, Scores::Keys { .. }) { padded * self.width } else { 0 };
+        let (packed, weights) = grow(scratch, own + tile::ROWS * padded).split_at_mut(own);
+        let keys = self.keys(span, head, packed, padded);
+        for rows in row_tiles(span.queries.len(), tile::ROWS) {
+            let queries = span.queries.start + rows.start..span.queries.start + rows.end;
+            self.score(found, queries.clone(), head, keys, weights, padded);
+            for (i, row) in queries.enumerate() {
+                let weights = &mut weights[i * padded..][..span.count];
+                let inverse = self.soften(weights, head, row);
+                let out = &mut out[(rows.start + i) * span.count..][..span.count];
+                out.iter_mut().zip(weights).for_each(|(out, weight)| *out = *weight * inverse);
+            }
+        }
+    }
+
+    /// The packed keys of one head; those that are not packed yet go into `packed`.
+    fn keys<'k>(
+        &'k self,
+        span: &Span,
+        head: usize,
+        packed: &'k mut [f32],
+        padded: usize,
+    ) -> &'k [f32] {
+        let width = self.width;
+        match self.scores {
+            Scores::Keys { keys, stride } => {
+                let keys = &keys[span.first * stride + head * width..];
+                pack_head(packed, keys, stride, span.count, width);
+                packed
+            }
+            Scores::Panels(panels) => &panels[span.place + head * padded * width..],
+            Scores::Common { panels, longest } => &panels[head * packed_len(1, width, longest)..],
+            Scores::Known(_) => &[],
+        }
+    }
+
+    /// e^(score + bias) of one query up to a factor; gives the inverse of their sum.
+    fn soften(&self, scores: &mut [f32], head: usize, query: usize) -> f32 {
+        let position = self.positions.get(query).map_or(0, |&p| p as usize);
+        let bias = self.bias.map_or(&[][..], |bias| bias.row(head, position, scores.len()));
+        soften(scores, bias)
+    }
+
     fn head(
         &self,
         found: Found,
@@ -143,15 +231,7 @@ impl Attention<'_> {
         let padded = span.count.next_multiple_of(PANEL);
         let own = if matches!(self.scores, Scores::Keys { .. }) { padded * width } else { 0 };
         let (packed, weights) = grow(scratch, own + tile::ROWS * padded).split_at_mut(own);
-        if let Scores::Keys { keys, stride } = self.scores {
-            pack_head(
-                packed,
-                &keys[span.first * stride + head * width..],
-                stride,
-                span.count,
-                width,
-            );
-        }
+        let keys = self.keys(span, head, packed, padded);
         for rows in row_tiles(span.queries.len(), tile::ROWS) {
             let rows = span.queries.start + rows.start..span.queries.start + rows.end;
             let mut inverses = [1.0; tile::ROWS];
@@ -165,19 +245,9 @@ impl Attention<'_> {
                     inverses[i] = known[span.count * span.count + position];
                 }
             } else {
-                let keys = match self.scores {
-                    Scores::Panels(panels) => &panels[span.place + head * padded * width..],
-                    Scores::Common { panels, longest } => {
-                        &panels[head * packed_len(1, width, longest)..]
-                    }
-                    _ => &*packed,
-                };
                 self.score(found, rows.clone(), head, keys, weights, padded);
                 for (i, row) in rows.clone().enumerate() {
-                    let weights = &mut weights[i * padded..][..span.count];
-                    let position = self.positions.get(row).map_or(0, |&p| p as usize);
-                    let bias = self.bias.map_or(&[][..], |b| b.row(head, position, span.count));
-                    inverses[i] = soften(weights, bias);
+                    inverses[i] = self.soften(&mut weights[i * padded..][..span.count], head, row);
                 }
             }
             self.mix(found, span, rows, head, weights, padded, &inverses, grid);
@@ -426,9 +496,27 @@ mod tests {
         }
 
         fn run(&self, isa: Isa, threads: usize, spans: &[Span], scores: Scores<'_>) -> Vec<f32> {
-            let wide = self.heads * self.width;
             let mut out = vec![0.0; self.queries.len()];
-            let plan = Attention {
+            self.plan(isa, spans, scores).run(&Tools::new(Threads::new(threads)), &mut out);
+            out
+        }
+
+        fn weights(
+            &self,
+            isa: Isa,
+            threads: usize,
+            spans: &[Span],
+            scores: Scores<'_>,
+        ) -> Vec<f32> {
+            let plan = self.plan(isa, spans, scores);
+            let mut out = vec![7.0; plan.weights_len()];
+            plan.weights(&Tools::new(Threads::new(threads)), &mut out);
+            out
+        }
+
+        fn plan<'a>(&'a self, isa: Isa, spans: &'a [Span], scores: Scores<'a>) -> Attention<'a> {
+            let wide = self.heads * self.width;
+            Attention {
                 isa,
                 heads: self.heads,
                 width: self.width,
@@ -440,8 +528,32 @@ mod tests {
                 values: &self.values,
                 value_stride: wide,
                 bias: Some(Bias { numbers: &self.bias, reach: REACH }),
-            };
-            plan.run(&Tools::new(Threads::new(threads)), &mut out);
+            }
+        }
+
+        /// The weights by definition, in double precision.
+        fn slow_weights(&self) -> Vec<f64> {
+            let wide = self.heads * self.width;
+            let mut out = Vec::new();
+            for span in &self.spans {
+                for head in 0..self.heads {
+                    for query in span.queries.clone() {
+                        let at = |list: &[f32], row: usize, d: usize| {
+                            f64::from(list[row * wide + head * self.width + d])
+                        };
+                        let score = |j: usize| {
+                            let key = span.first + j;
+                            let dot: f64 = (0..self.width)
+                                .map(|d| at(&self.queries, query, d) * at(&self.keys, key, d))
+                                .sum();
+                            let distance = j + REACH - 1 - self.positions[query] as usize;
+                            (dot + f64::from(self.bias[head * (2 * REACH - 1) + distance])).exp()
+                        };
+                        let total: f64 = (0..span.count).map(score).sum();
+                        out.extend((0..span.count).map(|j| score(j) / total));
+                    }
+                }
+            }
             out
         }
 
@@ -511,6 +623,37 @@ mod tests {
             let alone = case.run(Isa::detect(), 1, std::slice::from_ref(last), keys);
             let range = last.queries.start * wide..last.queries.end * wide;
             prop_assert_eq!(bits(&alone[range.clone()]), bits(&ours[range]));
+        }
+
+        #[test]
+        fn weights_equal_their_definition_however_they_are_asked_for(
+            seed: u64, heads in 1..4_usize, width in 1..40_usize,
+            rows in prop::collection::vec((0..9_usize, 0..38_usize), 1..4),
+        ) {
+            let case = Case::new(seed, heads, width, &rows);
+            let wide = heads * width;
+            let keys = Scores::Keys { keys: &case.keys, stride: wide };
+            let ours = case.weights(Isa::detect(), 1, &case.spans, keys);
+            let slow = case.slow_weights();
+            prop_assert_eq!(ours.len(), slow.len());
+            for (ours, slow) in ours.iter().zip(&slow) {
+                prop_assert!((f64::from(*ours) - slow).abs() < 1e-6, "{} {}", ours, slow);
+            }
+            for isa in Isa::ALL {
+                prop_assert_eq!(bits(&case.weights(isa, 2, &case.spans, keys)), bits(&ours));
+            }
+            let mut panels = Vec::new();
+            let mut packed = case.spans.clone();
+            for span in &mut packed {
+                span.place = panels.len();
+                panels.resize(panels.len() + packed_len(heads, width, span.count), 7.0);
+                pack_keys(&mut panels[span.place..], &case.keys[span.first * wide..], wide, span.count, heads, width);
+            }
+            let found = case.weights(Isa::detect(), 3, &packed, Scores::Panels(&panels));
+            prop_assert_eq!(bits(&found), bits(&ours));
+            let last = case.spans.last().unwrap();
+            let alone = case.weights(Isa::detect(), 1, std::slice::from_ref(last), keys);
+            prop_assert_eq!(bits(&alone), bits(&ours[ours.len() - alone.len()..]));
         }
 
         #[test]

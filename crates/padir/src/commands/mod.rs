@@ -2,6 +2,8 @@
 
 #[cfg(feature = "translate")]
 mod arithmetic;
+#[cfg(feature = "attention")]
+mod attention;
 #[cfg(feature = "toolkit")]
 mod bench;
 mod completions;
@@ -49,6 +51,8 @@ pub(crate) use score::accept_habits;
 /// What the user typed.
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
+    #[cfg(feature = "attention")]
+    Attention(Box<attention::Attention>),
     #[cfg(feature = "toolkit")]
     Bench(bench::Bench),
     Completions(completions::Completions),
@@ -87,6 +91,8 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(self, console: &Console) -> Result<()> {
         match self {
+            #[cfg(feature = "attention")]
+            Self::Attention(command) => command.run(console),
             #[cfg(feature = "toolkit")]
             Self::Bench(command) => command.run(console),
             Self::Completions(command) => command.run(console),

@@ -1,5 +1,7 @@
 //! `padir translate`: texts in, texts out, in order.
 
+#[cfg(feature = "attention")]
+mod align;
 mod model_path;
 mod sink;
 mod source;
@@ -44,6 +46,8 @@ const MANUAL: &str = include_str!("manual.md");
   padir translate --model runs/en-de/best --file test.en.gz --int8 --steps 2 --lengths 1
   padir translate --model runs/en-de/best --nbest 5 --scores \"Two men are talking.\"
   padir translate --model runs/en-de/best --watch \"Two men are talking.\"
+  padir translate --model runs/en-de/best --align \"Two men are talking.\"
+  padir translate --model runs/en-de/best --plot-attention attention.svg \"Two men are talking.\"
   padir translate --model runs/en-de/best --rerank runs/teacher/best < test.en > test.de
   padir translate --model runs/teacher/best --sample --nbest 5 --set sampling.temperature=0.7 \"Two men are talking.\"
   padir translate --model runs/en-de/best --set stop.rule=confident --set stop.min_log_prob=-0.05 < test.en
@@ -107,6 +111,10 @@ pub(crate) struct Translate {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     trace: Option<PathBuf>,
 
+    #[cfg(feature = "attention")]
+    #[command(flatten)]
+    align: align::AlignArgs,
+
     #[command(flatten)]
     force: Force,
 
@@ -144,7 +152,10 @@ impl Translate {
         if self.manual {
             return console.print(&[MANUAL, padir_decode::decoding::MANUAL].concat());
         }
-        Places::default().reads(&self.files).writes(&self.trace).check(self.force)?;
+        let places = Places::default().reads(&self.files).writes(&self.trace);
+        #[cfg(feature = "attention")]
+        let places = self.align.check(places)?;
+        places.check(self.force)?;
         let model = match &self.model {
             Some(model) => model.clone(),
             None => model_path::find(self.from.as_deref(), self.to.as_deref())?,
@@ -168,6 +179,8 @@ impl Translate {
                 .transpose()?,
             watch: self.watch.then(|| Watch::new(vocabulary, blank)),
         };
+        #[cfg(feature = "attention")]
+        let mut align = self.align.open(&translator)?;
         if let Some(wanted) = self.nbest.map(usize::from)
             && let Some((found, option)) = too_few(translator.decoding(), wanted)
         {
@@ -192,7 +205,10 @@ impl Translate {
             let started = Instant::now();
             let texts: Vec<Text<'_>> =
                 lines.iter().map(|Line { number, text }| Text::new(*number, text)).collect();
+            #[cfg(not(feature = "attention"))]
             let translations = translator.translate(&texts, most, &mut listener)?;
+            #[cfg(feature = "attention")]
+            let translations = align.translate(&mut translator, &texts, most, &mut listener)?;
             count.add(&translations, started.elapsed().as_secs_f64());
             bar.inc(lines.len() as u64);
             bar.suspend(|| {
@@ -205,7 +221,11 @@ impl Translate {
                         watch.show(translation);
                     }
                 }
-                sink.write(lines, &translations, refinement.as_deref())
+                #[cfg(not(feature = "attention"))]
+                let alignments: Vec<sink::NoAlignment> = Vec::new();
+                #[cfg(feature = "attention")]
+                let alignments = align.take(lines, &translations)?;
+                sink.write(lines, &translations, refinement.as_deref(), &alignments)
             })?;
             if typed {
                 console.prompt();

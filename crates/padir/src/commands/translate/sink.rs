@@ -26,9 +26,27 @@ enum Form {
     Json,
 }
 
+/// What says which words of a translation come of which of the source.
+pub(super) trait Pharaoh: Serialize {
+    /// `0-0 1-2`.
+    fn pharaoh(&self) -> String;
+}
+
+/// Builds without alignments have none.
+#[cfg(not(feature = "attention"))]
+#[derive(Serialize)]
+pub(super) struct NoAlignment;
+
+#[cfg(not(feature = "attention"))]
+impl Pharaoh for NoAlignment {
+    fn pharaoh(&self) -> String {
+        String::new()
+    }
+}
+
 /// A translation as JSON.
 #[derive(Serialize)]
-struct Record<'a> {
+struct Record<'a, A> {
     line: u64,
     source: &'a str,
     text: &'a str,
@@ -38,6 +56,9 @@ struct Record<'a> {
     /// The text after each step, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     refinement: Option<&'a [String]>,
+    /// Which units of source and translation say the same, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alignment: Option<&'a A>,
 }
 
 /// A text without ends of lines, which a model may spell byte by byte.
@@ -60,29 +81,35 @@ impl Sink {
         Self { out: console.out(), form }
     }
 
-    /// Writes translations, and lets them out at once. JSON says how they came about, if that is known.
-    pub(super) fn write(
+    /// Writes translations, with their alignments if there are any, and lets them out at once. JSON says how they came about, if that is known.
+    pub(super) fn write<A: Pharaoh>(
         &mut self,
         lines: &[Line],
         translations: &[Translation],
         refinement: Option<&[String]>,
+        alignments: &[A],
     ) -> Result<()> {
-        for (line, translation) in lines.iter().zip(translations) {
-            self.write_one(line, translation, refinement)?;
+        for (number, (line, translation)) in lines.iter().zip(translations).enumerate() {
+            self.write_one(line, translation, refinement, alignments.get(number))?;
         }
         Ok(self.out.flush()?)
     }
 
-    fn write_one(
+    fn write_one<A: Pharaoh>(
         &mut self,
         line: &Line,
         translation: &Translation,
         refinement: Option<&[String]>,
+        alignment: Option<&A>,
     ) -> Result<()> {
+        // As Marian and Moses print it: text ||| 0-0 1-2.
+        let links = alignment.map_or_else(String::new, |links| format!(" ||| {}", links.pharaoh()));
         let score = translation.alternatives.first().map_or(0.0, |best| best.score);
         match self.form {
-            Form::Plain => writeln!(self.out, "{}", unbroken(translation.text()))?,
-            Form::Scored => writeln!(self.out, "{score:.4}\t{}", unbroken(translation.text()))?,
+            Form::Plain => writeln!(self.out, "{}{links}", unbroken(translation.text()))?,
+            Form::Scored => {
+                writeln!(self.out, "{score:.4}\t{}{links}", unbroken(translation.text()))?;
+            }
             Form::List => {
                 for Alternative { text, score, .. } in &translation.alternatives {
                     writeln!(self.out, "{} ||| {} ||| {score:.4}", line.number, unbroken(text))?;
@@ -97,6 +124,7 @@ impl Sink {
                     source_tokens: translation.source_tokens,
                     alternatives: &translation.alternatives,
                     refinement,
+                    alignment,
                 };
                 serde_json::to_writer(&mut self.out, &record)?;
                 writeln!(self.out)?;
