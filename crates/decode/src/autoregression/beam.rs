@@ -4,6 +4,8 @@
 //! score(y) = ln p(y) / ((5 + n)/6)^α    n tokens, the end included
 //! ```
 //!
+//! Imported models may be used to another [`Normalization`].
+//!
 //! The `num_beams` best continuations go on; an end counts if it is among them. The search stops when as many have
 //! ended and nothing better can come: ln p only falls, so no continuation of a prefix can score more than
 //! the prefix itself would at the length that flatters it most.
@@ -38,6 +40,10 @@ pub struct Beam {
     pub num_beams: usize,
     /// α; larger favours longer translations.
     pub length_penalty: f64,
+    /// What α is the exponent of.
+    pub normalization: Normalization,
+    /// Whether the search stops as soon as `num_beams` hypotheses have ended.
+    pub early_stopping: bool,
     /// How many groups the beam is divided into; divides `num_beams`.
     pub groups: usize,
     /// What a token costs that another group has chosen, in nats.
@@ -46,9 +52,30 @@ pub struct Beam {
     pub max_length: usize,
 }
 
+/// What a log-probability is divided by: a power α of this, for n tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Normalization {
+    /// (5 + n)/6, the end included (Wu et al. 2016).
+    #[default]
+    Gnmt,
+    /// n, the end included, as in transformers.
+    Length,
+    /// n without the end, as in CTranslate2; at least 1.
+    TextLength,
+}
+
 impl Default for Beam {
     fn default() -> Self {
-        Self { num_beams: 5, length_penalty: 0.6, groups: 1, diversity: 0.5, max_length: 256 }
+        Self {
+            num_beams: 5,
+            length_penalty: 0.6,
+            normalization: Normalization::default(),
+            early_stopping: false,
+            groups: 1,
+            diversity: 0.5,
+            max_length: 256,
+        }
     }
 }
 
@@ -67,6 +94,16 @@ impl Beam {
         let diversity = self.diversity;
         let good = diversity.is_finite() && diversity >= 0.0;
         bounded("diversity", diversity, good, "at least 0 and finite")
+    }
+
+    /// The score of so many tokens, the end included.
+    fn score(&self, log_prob: f64, length: usize) -> f64 {
+        let by = |length: usize| log_prob / (length.max(1) as f64).powf(self.length_penalty);
+        match self.normalization {
+            Normalization::Gnmt => normalise(log_prob, length, Some(self.length_penalty)),
+            Normalization::Length => by(length),
+            Normalization::TextLength => by(length.saturating_sub(1)),
+        }
     }
 
     /// The beam of one group.
@@ -246,7 +283,7 @@ impl<'a> Beams<'a> {
     }
 
     fn end(&mut self, group: &mut Group, node: Option<usize>, log_prob: f64, cut: bool) {
-        let score = normalise(log_prob, self.length, Some(self.how.length_penalty));
+        let score = self.how.score(log_prob, self.length);
         group.ended += 1;
         group.best = group.best.max(score);
         let (tokens, log_probs) = self.trace(node);
@@ -269,14 +306,13 @@ impl<'a> Beams<'a> {
             return false;
         }
         // Greedy search ends with its first end.
-        self.how.width() == 1 || group.best >= self.hope(group)
+        self.how.width() == 1 || self.how.early_stopping || group.best >= self.hope(group)
     }
 
     /// The best score that a continuation of a live prefix may have.
     fn hope(&self, group: &Group) -> f64 {
         let top = group.live.iter().map(|p| p.log_prob).fold(f64::NEG_INFINITY, f64::max);
-        let alpha = Some(self.how.length_penalty);
-        let at = |length| normalise(top, length, alpha);
+        let at = |length| self.how.score(top, length);
         // The penalty is monotone in the length.
         at(self.length + 1).max(at(self.source.max_length))
     }
@@ -324,7 +360,7 @@ impl<'a> Beams<'a> {
         for (place, (prefix, status)) in live.iter().enumerate() {
             let (tokens, log_probs) = self.trace(prefix.node);
             let changed = vec![tokens.len() - 1];
-            let score = normalise(prefix.log_prob, self.length, Some(self.how.length_penalty));
+            let score = self.how.score(prefix.log_prob, self.length);
             observer.observe(event(place, tokens, log_probs, changed, score, *status));
         }
     }
@@ -407,6 +443,11 @@ mod tests {
             assert!(error.starts_with(expected), "{error}");
         }
         assert_eq!(Beam::default().check(), Ok(()));
+        let text = Beam { normalization: Normalization::TextLength, ..Beam::default() };
+        let text = Beam { length_penalty: 1.0, ..text };
+        assert_eq!([text.score(-6.0, 4), text.score(-6.0, 1)], [-2.0, -6.0]);
+        let length = Beam { normalization: Normalization::Length, ..text };
+        assert_eq!([length.score(-6.0, 4), length.score(-6.0, 1)], [-1.5, -6.0]);
         let error = serde_json::from_str::<Beam>(r#"{"beams": 3}"#).unwrap_err().to_string();
         assert!(error.contains("unknown field `beams`"), "{error}");
     }
