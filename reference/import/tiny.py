@@ -89,7 +89,8 @@ def randomise(model, pad):
         for embedding in (model.get_input_embeddings(), model.model.encoder.embed_tokens, model.model.decoder.embed_tokens):
             embedding.weight[-1] = 0
         model.final_logits_bias.copy_(0.7 * torch.randn_like(model.final_logits_bias))
-        model.final_logits_bias[0, 0] = 2
+        # So that searches end now and then.
+        model.final_logits_bias[0, 0] = 4
 
 
 def write(directory, case):
@@ -113,7 +114,9 @@ def write(directory, case):
     )
     pad = target_ids["<pad>"]
     config = MarianConfig(
-        d_model=16, encoder_layers=2, decoder_layers=1, encoder_attention_heads=4, decoder_attention_heads=2,
+        d_model=16, encoder_layers=2, decoder_layers=1, encoder_attention_heads=4,
+        # CTranslate2's converter gives the decoder the heads of the encoder.
+        decoder_attention_heads=4 if shared else 2,
         encoder_ffn_dim=24, decoder_ffn_dim=20, vocab_size=len(source_ids), decoder_vocab_size=len(target_ids),
         max_position_embeddings=LONGEST, static_position_embeddings=True, pad_token_id=pad, eos_token_id=0,
         decoder_start_token_id=pad, **case,

@@ -129,6 +129,9 @@ impl Translator {
         let decoding = decoding_of(&checkpoint)?;
         let stored = if checkpoint.is_quantised() { Precision::Int8 } else { Precision::F32 };
         let engine = Engine::load(&checkpoint, options.precision.unwrap_or(stored))?;
+        if options.shortlist && vocabulary.is_marian() {
+            return Err(TranslateError::NoShortlist);
+        }
         let shortlist = if options.shortlist {
             Some(Arc::new(Shortlist::load(directory.join(SHORTLIST), &vocabulary)?))
         } else {

@@ -21,6 +21,10 @@ use super::error::ImportFault;
 
 /// Most dimensions of a tensor.
 const MAX_RANK: usize = 8;
+/// Most arguments of a function.
+const MAX_ARGUMENTS: usize = 16;
+/// The longest key of a storage.
+const LONGEST_KEY: usize = 80;
 
 /// What a program leaves behind.
 #[derive(Debug)]
@@ -434,6 +438,10 @@ impl<'a> Machine<'a> {
     /// A tuple's objects.
     fn items(&self, tuple: usize) -> Result<Vec<&Object>, ImportFault> {
         match &self.objects[tuple] {
+            // Whoever recalls a long tuple again and again would make this quadratic.
+            Object::Tuple(items) if items.len() > MAX_ARGUMENTS => {
+                Err(ImportFault::damaged("there are too many arguments"))
+            }
             Object::Tuple(items) => Ok(items.iter().map(|&item| &self.objects[item]).collect()),
             _ => Err(ImportFault::damaged("arguments are not a tuple")),
         }
@@ -513,7 +521,10 @@ impl<'a> Machine<'a> {
             return Err(ImportFault::damaged("a storage is not described as storages are"));
         };
         // The legacy form has a sixth item for views of storages, which nobody writes any more.
-        if what != "storage" || items.get(5).is_some_and(|view| !matches!(view, Object::Nothing)) {
+        if what != "storage"
+            || key.len() > LONGEST_KEY
+            || items.get(5).is_some_and(|view| !matches!(view, Object::Nothing))
+        {
             return Err(ImportFault::damaged("a storage is not described as storages are"));
         }
         let len = usize::try_from(*len);
@@ -607,6 +618,6 @@ mod tests {
             deep.extend(b"h\x00\x86q\x00");
         }
         deep.push(b'.');
-        assert!(Pickled::parse(&deep).is_err());
+        assert!(Pickled::parse(&deep).unwrap().tensors().is_err());
     }
 }
