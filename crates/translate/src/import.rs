@@ -153,21 +153,23 @@ pub fn import(
     })
 }
 
-/// How the model's own program would decode: it divides by the length itself, and CTranslate2 also stops with the last hypothesis that fits into the beam.
+/// How the model's own program would decode: it divides by the length itself, and CTranslate2 also stops with the last hypothesis that
+/// fits into the beam and makes no empty ones.
 fn decoding(format: Format, config: &ModelConfig, origin: &Origin) -> Decoding {
     let positions = match &config.family {
         Family::Marian(family) => family.max_positions,
         Family::T5 => LONGEST,
     };
-    let (normalization, early_stopping) = match format {
-        Format::CTranslate2 | Format::Argos => (Normalization::TextLength, true),
-        Format::Marian | Format::MarianPyTorch => (Normalization::Length, false),
+    let (early_stopping, min_length) = match format {
+        Format::CTranslate2 | Format::Argos => (true, 1),
+        Format::Marian | Format::MarianPyTorch => (false, 0),
     };
     Decoding::Beam(Beam {
         num_beams: origin.num_beams.unwrap_or(BEAMS),
         length_penalty: 1.0,
-        normalization,
+        normalization: Normalization::Length,
         early_stopping,
+        min_length,
         max_length: positions.min(LONGEST),
         ..Beam::default()
     })

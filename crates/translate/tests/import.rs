@@ -141,8 +141,9 @@ fn translations_are_those_of_ctranslate2() {
         let how = Beam {
             num_beams: beams,
             length_penalty: 1.0,
-            normalization: Normalization::TextLength,
+            normalization: Normalization::Length,
             early_stopping: true,
+            min_length: 1,
             max_length: 40,
             ..Beam::default()
         };

@@ -44,6 +44,8 @@ pub struct Beam {
     pub normalization: Normalization,
     /// Whether the search stops as soon as `num_beams` hypotheses have ended.
     pub early_stopping: bool,
+    /// Tokens before which no target may end, its end not counted.
+    pub min_length: usize,
     /// How many groups the beam is divided into; divides `num_beams`.
     pub groups: usize,
     /// What a token costs that another group has chosen, in nats.
@@ -59,10 +61,8 @@ pub enum Normalization {
     /// (5 + n)/6, the end included (Wu et al. 2016).
     #[default]
     Gnmt,
-    /// n, the end included, as in transformers.
+    /// n, the end included, as in transformers and CTranslate2.
     Length,
-    /// n without the end, as in CTranslate2; at least 1.
-    TextLength,
 }
 
 impl Default for Beam {
@@ -72,6 +72,7 @@ impl Default for Beam {
             length_penalty: 0.6,
             normalization: Normalization::default(),
             early_stopping: false,
+            min_length: 0,
             groups: 1,
             diversity: 0.5,
             max_length: 256,
@@ -87,6 +88,8 @@ impl Beam {
     pub fn check(&self) -> Result<(), SettingsError> {
         counted("num_beams", self.num_beams, MAX_HYPOTHESES, "from 1 to 1024")?;
         counted("max_length", self.max_length, MAX_LENGTH, "from 1 to 65536")?;
+        let least = self.min_length;
+        bounded("min_length", least as f64, least < self.max_length, "below `max_length`")?;
         let alpha = self.length_penalty;
         bounded("length_penalty", alpha, alpha.is_finite(), "finite")?;
         let divides = self.groups > 0 && self.num_beams.is_multiple_of(self.groups);
@@ -98,11 +101,10 @@ impl Beam {
 
     /// The score of so many tokens, the end included.
     fn score(&self, log_prob: f64, length: usize) -> f64 {
-        let by = |length: usize| log_prob / (length.max(1) as f64).powf(self.length_penalty);
+        let alpha = self.length_penalty;
         match self.normalization {
-            Normalization::Gnmt => normalise(log_prob, length, Some(self.length_penalty)),
-            Normalization::Length => by(length),
-            Normalization::TextLength => by(length.saturating_sub(1)),
+            Normalization::Gnmt => normalise(log_prob, length, Some(alpha)),
+            Normalization::Length => log_prob / (length.max(1) as f64).powf(alpha),
         }
     }
 
@@ -115,7 +117,8 @@ impl Beam {
     /// groups may have made too expensive.
     fn depth(&self, vocabulary_size: usize, never: usize) -> usize {
         let taken = if self.groups > 1 { self.num_beams } else { 0 };
-        (2 * self.width() + taken).saturating_add(never).min(vocabulary_size)
+        let barred = usize::from(self.min_length > 0);
+        (2 * self.width() + taken + barred).saturating_add(never).min(vocabulary_size)
     }
 }
 
@@ -240,9 +243,17 @@ impl<'a> Beams<'a> {
         taken: &HashMap<TokenId, usize>,
     ) -> Vec<Choice> {
         let mut choices = Vec::with_capacity(answers.len());
+        // An end that may not come yet leaves its probability to the others.
+        let barred = self.length <= self.how.min_length && self.how.min_length > 0;
+        let is_barred = |candidate: &&Candidate| barred && candidate.token == self.symbols.eos;
         for (from, (prefix, row)) in group.live.iter().zip(answers.chunks_exact(depth)).enumerate()
         {
-            for &next in row.iter().filter(|c| !self.symbols.never.contains(&c.token)) {
+            let lost = row.iter().find(is_barred).map_or(0.0, |end| end.log_prob.exp());
+            let rest = if lost < 1.0 { (-lost).ln_1p() } else { 0.0 };
+            let may_follow =
+                |c: &&Candidate| !is_barred(c) && !self.symbols.never.contains(&c.token);
+            for &next in row.iter().filter(may_follow) {
+                let next = Candidate { log_prob: next.log_prob - rest, ..next };
                 let log_prob = prefix.log_prob + next.log_prob;
                 let others = taken.get(&next.token).copied().unwrap_or(0);
                 let merit = log_prob - self.how.diversity * others as f64;
@@ -436,6 +447,7 @@ mod tests {
             (Beam { length_penalty: f64::INFINITY, ..Beam::default() }, "`length_penalty` is inf"),
             (Beam { groups: 2, ..Beam::default() }, "`groups` is 2; it must be a divisor"),
             (Beam { groups: 0, ..Beam::default() }, "`groups` is 0"),
+            (Beam { min_length: 256, ..Beam::default() }, "`min_length` is 256; it must be below"),
             (Beam { diversity: -1.0, ..Beam::default() }, "`diversity` is -1"),
         ];
         for (how, expected) in cases {
@@ -443,11 +455,9 @@ mod tests {
             assert!(error.starts_with(expected), "{error}");
         }
         assert_eq!(Beam::default().check(), Ok(()));
-        let text = Beam { normalization: Normalization::TextLength, ..Beam::default() };
-        let text = Beam { length_penalty: 1.0, ..text };
-        assert_eq!([text.score(-6.0, 4), text.score(-6.0, 1)], [-2.0, -6.0]);
-        let length = Beam { normalization: Normalization::Length, ..text };
-        assert_eq!([length.score(-6.0, 4), length.score(-6.0, 1)], [-1.5, -6.0]);
+        let length = Beam { normalization: Normalization::Length, ..Beam::default() };
+        let length = Beam { length_penalty: 1.0, ..length };
+        assert!((length.score(-6.0, 4) + 1.5).abs() < 1e-12);
         let error = serde_json::from_str::<Beam>(r#"{"beams": 3}"#).unwrap_err().to_string();
         assert!(error.contains("unknown field `beams`"), "{error}");
     }
