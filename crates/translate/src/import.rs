@@ -3,6 +3,7 @@
 //! [`padir_checkpoint::import`] reads the foreign files. Here they are put together with what only this crate knows: whether the vocabulary can
 //! segment, and how the model's own program would have decoded.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use padir_checkpoint::import::{Foreign, Format, Given, ImportError, Origin};
@@ -190,10 +191,10 @@ fn card(
         foreign.format
     );
     if let Some(origin) = origin {
-        text.push_str(&format!(" It came from {}.", origin.trim()));
+        let _ = write!(text, " It came from {}.", origin.trim());
     }
     if let Some(hash) = foreign.origin.weights_sha256 {
-        text.push_str(&format!("\n\n- SHA-256 of its weights: `{hash}`"));
+        let _ = write!(text, "\n\n- SHA-256 of its weights: `{hash}`");
     }
     let mut readme = foreign.origin.readme.clone().unwrap_or_default();
     readme.truncate(readme.floor_char_boundary(LONGEST_README));
@@ -204,6 +205,7 @@ fn card(
             readme.trim().lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
         format!("The model came with these words:\n\n{}", quoted.join("\n"))
     };
+    // Model hubs know this word.
     let licence = licence.map_or_else(|| "unknown".to_owned(), str::to_owned);
     ModelCard {
         title: title.or(pair).unwrap_or_else(|| name.into_owned()),

@@ -243,7 +243,9 @@ impl Binary {
         let scales = decode(&self.bytes[scale.range.clone()], Dtype::F32);
         let width = whole.len().checked_div(scales.len()).unwrap_or(0).max(1);
         for (row, &scale) in whole.chunks_mut(width).zip(&*scales) {
-            row.iter_mut().for_each(|number| *number /= scale);
+            for number in row {
+                *number /= scale;
+            }
         }
         Ok(whole)
     }

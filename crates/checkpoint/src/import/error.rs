@@ -53,9 +53,6 @@ pub enum ImportFault {
     /// A list of tokens that is none.
     #[error("is not a vocabulary: {0}")]
     Vocabulary(String),
-    /// Tensors in the format of safetensors.
-    #[error("{0}")]
-    Tensors(TensorError),
     /// A tensor that the model needs.
     #[error("lacks {0:?}")]
     NoTensor(String),

@@ -233,12 +233,11 @@ fn tokens(files: &Files, model: &str) -> Result<Tokens, ImportError> {
     }
 }
 
+/// The contents of two SentencePiece models, of sources and of targets.
+type Two = (Vec<u8>, Vec<u8>);
+
 /// The SentencePiece models of sources and targets: given, in the model's directory, or beside it.
-fn sentencepieces(
-    files: &Files,
-    model: &str,
-    given: &Given,
-) -> Result<(Vec<u8>, Vec<u8>), ImportError> {
+fn sentencepieces(files: &Files, model: &str, given: &Given) -> Result<Two, ImportError> {
     if let Some((source, target)) = given.read()? {
         return Ok((source, target));
     }
@@ -337,7 +336,7 @@ fn marian_in(path: &Path, files: &Files, given: &Given) -> Result<Foreign, Impor
 }
 
 impl Given {
-    fn read(&self) -> Result<Option<(Vec<u8>, Vec<u8>)>, ImportError> {
+    fn read(&self) -> Result<Option<Two>, ImportError> {
         let read = |path: &Option<PathBuf>| {
             path.as_deref().map(|path| read_file(path, LONGEST_VOCABULARY)).transpose()
         };

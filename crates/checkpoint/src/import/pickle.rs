@@ -211,123 +211,137 @@ impl<'a> Machine<'a> {
 
     fn run(&mut self) -> Result<usize, ImportFault> {
         loop {
-            let code = self.rest.u8("an instruction")?;
-            match code {
+            match self.rest.u8("an instruction")? {
                 // STOP
                 b'.' => return self.pop(),
-                // PROTO, FRAME
-                0x80 => {
-                    let version = self.rest.u8("the protocol")?;
-                    if version > 5 {
-                        return Err(ImportFault::Damaged(format!("pickle protocol {version}")));
-                    }
-                }
-                0x95 => drop(self.rest.u64("a frame")?),
-                b'(' => self.marks.push(self.stack.len()),
-                b'0' => drop(self.pop()?),
-                // Constants
-                b'N' => self.push(Object::Nothing),
-                0x88 | 0x89 => self.push(Object::Boolean),
-                b'K' => {
-                    let number = self.rest.u8("a number")?;
-                    self.push(Object::Integer(i64::from(number)));
-                }
-                b'M' => {
-                    let number = self.rest.u16("a number")?;
-                    self.push(Object::Integer(i64::from(number)));
-                }
-                b'J' => {
-                    let number = self.rest.u32("a number")?;
-                    self.push(Object::Integer(i64::from(number as i32)));
-                }
-                0x8a => self.long()?,
-                b'X' => {
-                    let length = self.rest.u32("a text")?;
-                    self.text(u64::from(length))?;
-                }
-                0x8c => {
-                    let length = self.rest.u8("a text")?;
-                    self.text(u64::from(length))?;
-                }
-                0x8d => {
-                    let length = self.rest.u64("a text")?;
-                    self.text(length)?;
-                }
-                // Containers
-                b')' => self.push(Object::Tuple(Vec::new())),
-                b']' => self.push(Object::List(Vec::new())),
-                b'}' => self.push(Object::Dictionary(Vec::new())),
-                b't' => {
-                    let items = self.since_mark()?;
-                    self.push(Object::Tuple(items));
-                }
-                0x85..=0x87 => {
-                    let count = usize::from(code - 0x84);
-                    let from = self.stack.len().checked_sub(count).ok_or_else(short)?;
-                    self.above_mark(from)?;
-                    let items = self.stack.split_off(from);
-                    self.push(Object::Tuple(items));
-                }
-                b'a' => {
-                    let item = self.pop()?;
-                    self.append(&[item])?;
-                }
-                b'e' => {
-                    let items = self.since_mark()?;
-                    self.append(&items)?;
-                }
-                b's' => {
-                    let (value, key) = (self.pop()?, self.pop()?);
-                    self.set(&[key, value])?;
-                }
-                b'u' => {
-                    let items = self.since_mark()?;
-                    self.set(&items)?;
-                }
-                // Memory
-                b'q' => {
-                    let place = self.rest.u8("a place")?;
-                    self.remember(u32::from(place))?;
-                }
-                b'r' => {
-                    let place = self.rest.u32("a place")?;
-                    self.remember(place)?;
-                }
-                0x94 => {
-                    let place = u32::try_from(self.memo.len()).unwrap_or(u32::MAX);
-                    self.remember(place)?;
-                }
-                b'h' => {
-                    let place = self.rest.u8("a place")?;
-                    self.recall(u32::from(place))?;
-                }
-                b'j' => {
-                    let place = self.rest.u32("a place")?;
-                    self.recall(place)?;
-                }
-                // Names and what is made with them
-                b'c' => {
-                    let (module, name) = (self.line()?, self.line()?);
-                    self.name(&module, &name)?;
-                }
-                0x93 => {
-                    let (name, module) = (self.pop()?, self.pop()?);
-                    match (&self.objects[module], &self.objects[name]) {
-                        (Object::Text(module), Object::Text(name)) => {
-                            let (module, name) = (module.clone(), name.clone());
-                            self.name(&module, &name)?;
-                        }
-                        _ => return Err(ImportFault::damaged("a name is not text")),
-                    }
-                }
-                b'R' => self.reduce()?,
-                b'b' => self.build()?,
-                b'Q' => self.persistent()?,
-                other => {
-                    return Err(ImportFault::Code(format!("pickle instruction {other:#04x}")));
-                }
+                code => self.step(code)?,
             }
         }
+    }
+
+    fn step(&mut self, code: u8) -> Result<(), ImportFault> {
+        match code {
+            // PROTO, FRAME
+            0x80 => {
+                let version = self.rest.u8("the protocol")?;
+                if version > 5 {
+                    return Err(ImportFault::Damaged(format!("pickle protocol {version}")));
+                }
+            }
+            0x95 => drop(self.rest.u64("a frame")?),
+            b'(' => self.marks.push(self.stack.len()),
+            b'0' => drop(self.pop()?),
+            // Constants
+            b'N' => self.push(Object::Nothing),
+            0x88 | 0x89 => self.push(Object::Boolean),
+            // Containers
+            b')' => self.push(Object::Tuple(Vec::new())),
+            b']' => self.push(Object::List(Vec::new())),
+            b'}' => self.push(Object::Dictionary(Vec::new())),
+            b't' => {
+                let items = self.since_mark()?;
+                self.push(Object::Tuple(items));
+            }
+            0x85..=0x87 => {
+                let count = usize::from(code - 0x84);
+                let from = self.stack.len().checked_sub(count).ok_or_else(short)?;
+                self.above_mark(from)?;
+                let items = self.stack.split_off(from);
+                self.push(Object::Tuple(items));
+            }
+            b'a' => {
+                let item = self.pop()?;
+                self.append(&[item])?;
+            }
+            b'e' => {
+                let items = self.since_mark()?;
+                self.append(&items)?;
+            }
+            b's' => {
+                let (value, key) = (self.pop()?, self.pop()?);
+                self.set(&[key, value])?;
+            }
+            b'u' => {
+                let items = self.since_mark()?;
+                self.set(&items)?;
+            }
+            // Memory
+            b'q' => {
+                let place = self.rest.u8("a place")?;
+                self.remember(u32::from(place))?;
+            }
+            b'r' => {
+                let place = self.rest.u32("a place")?;
+                self.remember(place)?;
+            }
+            0x94 => {
+                let place = u32::try_from(self.memo.len()).unwrap_or(u32::MAX);
+                self.remember(place)?;
+            }
+            b'h' => {
+                let place = self.rest.u8("a place")?;
+                self.recall(u32::from(place))?;
+            }
+            b'j' => {
+                let place = self.rest.u32("a place")?;
+                self.recall(place)?;
+            }
+            // Names and what is made with them
+            b'c' => {
+                let (module, name) = (self.line()?, self.line()?);
+                self.name(&module, &name)?;
+            }
+            0x93 => {
+                let (name, module) = (self.pop()?, self.pop()?);
+                match (&self.objects[module], &self.objects[name]) {
+                    (Object::Text(module), Object::Text(name)) => {
+                        let (module, name) = (module.clone(), name.clone());
+                        self.name(&module, &name)?;
+                    }
+                    _ => return Err(ImportFault::damaged("a name is not text")),
+                }
+            }
+            b'R' => self.reduce()?,
+            b'b' => self.build()?,
+            b'Q' => self.persistent()?,
+            other => self.constant(other)?,
+        }
+        Ok(())
+    }
+
+    /// Numbers and texts.
+    fn constant(&mut self, code: u8) -> Result<(), ImportFault> {
+        match code {
+            b'K' => {
+                let number = self.rest.u8("a number")?;
+                self.push(Object::Integer(i64::from(number)));
+            }
+            b'M' => {
+                let number = self.rest.u16("a number")?;
+                self.push(Object::Integer(i64::from(number)));
+            }
+            b'J' => {
+                let number = self.rest.u32("a number")?;
+                self.push(Object::Integer(i64::from(number as i32)));
+            }
+            0x8a => self.long()?,
+            b'X' => {
+                let length = self.rest.u32("a text")?;
+                self.text(u64::from(length))?;
+            }
+            0x8c => {
+                let length = self.rest.u8("a text")?;
+                self.text(u64::from(length))?;
+            }
+            0x8d => {
+                let length = self.rest.u64("a text")?;
+                self.text(length)?;
+            }
+            other => {
+                return Err(ImportFault::Code(format!("pickle instruction {other:#04x}")));
+            }
+        }
+        Ok(())
     }
 
     fn push(&mut self, object: Object) {

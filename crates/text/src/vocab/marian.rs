@@ -131,8 +131,8 @@ impl PieceIds {
             .chain(MARKS.map(|mark| (mark, PieceKind::Control)))
             .chain([(UNKNOWN, PieceKind::Unknown)])
             .collect();
-        let kind = |piece: &Box<str>| marks.get(&**piece).copied().unwrap_or(PieceKind::Normal);
-        let kinds = target.iter().map(kind).collect();
+        let kind = |piece: &str| marks.get(piece).copied().unwrap_or(PieceKind::Normal);
+        let kinds = target.iter().map(|piece| kind(piece)).collect();
         let source = (0..).map(TokenId).zip(source).map(|(id, piece)| (piece, id)).collect();
         Ok(Self { source, source_unknown, target, kinds, unknown, target_model })
     }
@@ -185,9 +185,13 @@ impl PieceIds {
         let mut source: Vec<(TokenId, &str)> =
             self.source.iter().map(|(piece, &id)| (id, &**piece)).collect();
         source.sort_unstable();
-        source.into_iter().for_each(|(_, piece)| add(piece.as_bytes()));
+        for (_, piece) in source {
+            add(piece.as_bytes());
+        }
         add(b"target");
-        self.target.iter().for_each(|piece| add(piece.as_bytes()));
+        for piece in &self.target {
+            add(piece.as_bytes());
+        }
     }
 }
 
