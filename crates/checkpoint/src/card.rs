@@ -11,6 +11,8 @@ pub struct ModelCard {
     pub title: String,
     /// Languages, source first, as ISO codes; if there are none, those of the model.
     pub languages: Vec<String>,
+    /// Where it came from, if it was not trained here.
+    pub origin: String,
     /// What it was trained on.
     pub training_data: String,
     /// Whom the data is owed to, as their licences ask.
@@ -42,6 +44,7 @@ impl ModelCard {
         let mut text = front_matter(self, config);
         let title = if self.title.trim().is_empty() { "A translation model" } else { &self.title };
         let _ = write!(text, "# {}\n\n{}\n", one_line(title), shape(config));
+        section(&mut text, "Origin", &self.origin);
         section(&mut text, "Training data", &self.training_data);
         section(&mut text, "Attribution", &self.attribution);
         scores(&mut text, &self.scores);
@@ -156,6 +159,7 @@ mod tests {
                 signature: "tok:13a".into(),
             }],
             limits: "Short captions only.".into(),
+            origin: "Elsewhere.".into(),
             ..ModelCard::default()
         };
         let text = card.to_markdown(&config);
@@ -164,6 +168,7 @@ mod tests {
             "# English to German\n",
             "- Encoded training data SHA-256: `e3b0c442",
             "| a\\|b | BLEU | 31.26 | tok:13a |\n",
+            "## Origin\n\nElsewhere.\n",
             "## Limits\n\nShort captions only.\n",
         ];
         for part in parts {

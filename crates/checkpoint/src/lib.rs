@@ -31,6 +31,7 @@ mod checkpoint;
 pub mod config;
 mod error;
 mod generation;
+pub mod import;
 pub mod inventory;
 mod keys;
 mod languages;

@@ -313,3 +313,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn no_target_ends_before_its_least_length() {
+    for seed in 0..20 {
+        let mut model = Language::new(seed, 7, 1.0);
+        for num_beams in [1, 4] {
+            let free = Beam { num_beams, ..Beam::default() };
+            for min_length in [1, 3] {
+                let how = Beam { min_length, ..free };
+                let list = beam(&mut model, &how, &symbols(), &[source(0, 0, 8)], &mut ())
+                    .unwrap()
+                    .remove(0);
+                assert!(list.iter().all(|h| h.tokens.len() >= min_length), "{seed}");
+            }
+            let stop = Beam { early_stopping: true, ..free };
+            let sources = [source(0, 0, 8)];
+            let early = beam(&mut model, &stop, &symbols(), &sources, &mut ()).unwrap().remove(0);
+            let full = beam(&mut model, &free, &symbols(), &sources, &mut ()).unwrap().remove(0);
+            assert!(early[0].score <= full[0].score + 1e-12, "stopping early finds nothing better");
+        }
+    }
+}

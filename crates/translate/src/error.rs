@@ -26,6 +26,9 @@ pub enum TranslateError {
     /// The model's shortlist cannot be used.
     #[error("the model has no usable shortlist")]
     Shortlist(#[from] ShortlistError),
+    /// A shortlist of a model that can have none.
+    #[error("this model has the vocabulary of a Marian model, for which there are no shortlists")]
+    NoShortlist,
     /// Another vocabulary than the model's.
     #[error("the vocabulary in {} is not the one this model was trained with", .0.display())]
     ForeignVocabulary(PathBuf),

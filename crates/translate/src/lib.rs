@@ -9,9 +9,12 @@
 //!
 //! The model is an engine's [`Session`](padir_engine::Session), or anything else that is a [`Model`]: a network in training
 //! decodes its dev sets through the same code.
+//!
+//! [`import()`] turns models of other programs into such directories.
 
 mod emoji;
 mod error;
+mod import;
 mod model;
 mod observer;
 mod rerank;
@@ -21,6 +24,7 @@ mod translation;
 mod translator;
 
 pub use error::TranslateError;
+pub use import::{ImportFailure, ImportOptions, Imported, import};
 pub use model::{Model, abilities_of, ctc_symbols_of, symbols_of};
 pub use observer::{Place, Watcher};
 pub use padir_decode::Decoding;

@@ -3,7 +3,7 @@
 use padir_base::TokenId;
 use padir_base::causal::CausalModel;
 use padir_base::denoise::Denoiser;
-use padir_checkpoint::{Decoder, InitialTokens, LengthPredictor, ModelConfig};
+use padir_checkpoint::{Decoder, Family, InitialTokens, LengthPredictor, ModelConfig};
 use padir_decode::{Abilities, Order, autoregression, ctc, padir};
 use padir_engine::{EngineError, Session};
 
@@ -59,7 +59,13 @@ impl Model for Session {
 
 /// What a model can do, as decoding settings are checked against.
 pub fn abilities_of(config: &ModelConfig) -> Abilities {
-    let Decoder::Parallel(parallel) = &config.decoder else { return Abilities::autoregressive() };
+    let Decoder::Parallel(parallel) = &config.decoder else {
+        let positions = match &config.family {
+            Family::Marian(family) => Some(family.max_positions),
+            Family::T5 => None,
+        };
+        return Abilities { positions, ..Abilities::autoregressive() };
+    };
     let positions = parallel.max_positions;
     let order = if parallel.length.is_upsampled() { Order::Alignment } else { Order::Parallel };
     let positions = match parallel.length {

@@ -142,9 +142,17 @@ impl Translator {
             let directory = directory.to_owned();
             return Err(TranslateError::TooManyIds { directory, ids, known });
         }
+        let source = config.layers().embeddings.vocabulary();
+        if vocabulary.source_size() > source {
+            let (directory, ids) = (directory.to_owned(), vocabulary.source_size());
+            return Err(TranslateError::TooManyIds { directory, ids, known: source });
+        }
         let decoding = decoding_of(&checkpoint)?;
         let stored = if checkpoint.is_quantised() { Precision::Int8 } else { Precision::F32 };
         let engine = Engine::load(&checkpoint, options.precision.unwrap_or(stored))?;
+        if options.shortlist && vocabulary.is_marian() {
+            return Err(TranslateError::NoShortlist);
+        }
         let shortlist = if options.shortlist {
             Some(Arc::new(Shortlist::load(directory.join(SHORTLIST), &vocabulary)?))
         } else {
@@ -554,7 +562,7 @@ fn put<T>(places: &mut [T], numbers: &[usize], found: Vec<T>) {
     }
 }
 
-/// The vocabulary in a model's directory. Of its two files, models of earlier versions know only the one that they were trained with.
+/// The vocabulary in a model's directory. Of its two files, if it is not Marian's, models of earlier versions know only the one that they were trained with.
 fn load_vocabulary(directory: &Path, config: &ModelConfig) -> Result<Vocabulary, TranslateError> {
     let wanted = config.provenance.vocabulary;
     for name in [TOKENIZER, SENTENCEPIECE] {
@@ -568,6 +576,7 @@ fn load_vocabulary(directory: &Path, config: &ModelConfig) -> Result<Vocabulary,
     }
     let vocabulary = Vocabulary::load(directory)?;
     match wanted {
+        Some(hash) if vocabulary.is_known_as(hash) => Ok(vocabulary),
         Some(_) => Err(TranslateError::ForeignVocabulary(directory.to_owned())),
         None => Ok(vocabulary),
     }

@@ -34,6 +34,7 @@ pub(crate) use fault::NAMES;
 pub use fault::{TensorError, TensorFault};
 pub use header::{MAX_HEADER, MAX_RANK, MAX_TENSORS};
 pub use numbers::Dtype;
+pub(crate) use numbers::{decode, first_not_finite};
 pub use write::{Announced, TensorWriter};
 
 use header::{Entry, Header};

@@ -51,7 +51,7 @@ impl Dtype {
 }
 
 /// The numbers; borrowed if they lie as this machine would store them.
-pub(super) fn decode(bytes: &[u8], dtype: Dtype) -> Cow<'_, [f32]> {
+pub(crate) fn decode(bytes: &[u8], dtype: Dtype) -> Cow<'_, [f32]> {
     match dtype {
         Dtype::F32 if cfg!(target_endian = "little") => match bytemuck::try_cast_slice(bytes) {
             Ok(numbers) => Cow::Borrowed(numbers),
@@ -92,7 +92,7 @@ pub(super) fn encode(numbers: &[f32]) -> Cow<'_, [u8]> {
 }
 
 /// Where the first NaN or infinity stands. Vectorises: about the speed of memory.
-pub(super) fn first_not_finite(numbers: &[f32]) -> Option<usize> {
+pub(crate) fn first_not_finite(numbers: &[f32]) -> Option<usize> {
     for (chunk, part) in numbers.chunks(CHUNK).enumerate() {
         let all_finite = part.iter().fold(true, |good, number| good & number.is_finite());
         if !all_finite {

@@ -4,6 +4,8 @@
 //! score(y) = ln p(y) / ((5 + n)/6)^α    n tokens, the end included
 //! ```
 //!
+//! Imported models may be used to another [`Normalization`].
+//!
 //! The `num_beams` best continuations go on; an end counts if it is among them. The search stops when as many have
 //! ended and nothing better can come: ln p only falls, so no continuation of a prefix can score more than
 //! the prefix itself would at the length that flatters it most.
@@ -38,6 +40,12 @@ pub struct Beam {
     pub num_beams: usize,
     /// α; larger favours longer translations.
     pub length_penalty: f64,
+    /// What α is the exponent of.
+    pub normalization: Normalization,
+    /// Whether the search stops as soon as `num_beams` hypotheses have ended.
+    pub early_stopping: bool,
+    /// Tokens before which no target may end, its end not counted.
+    pub min_length: usize,
     /// How many groups the beam is divided into; divides `num_beams`.
     pub groups: usize,
     /// What a token costs that another group has chosen, in nats.
@@ -46,9 +54,29 @@ pub struct Beam {
     pub max_length: usize,
 }
 
+/// What a log-probability is divided by: a power α of this, for n tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Normalization {
+    /// (5 + n)/6, the end included (Wu et al. 2016).
+    #[default]
+    Gnmt,
+    /// n, the end included, as in transformers and CTranslate2.
+    Length,
+}
+
 impl Default for Beam {
     fn default() -> Self {
-        Self { num_beams: 5, length_penalty: 0.6, groups: 1, diversity: 0.5, max_length: 256 }
+        Self {
+            num_beams: 5,
+            length_penalty: 0.6,
+            normalization: Normalization::default(),
+            early_stopping: false,
+            min_length: 0,
+            groups: 1,
+            diversity: 0.5,
+            max_length: 256,
+        }
     }
 }
 
@@ -60,6 +88,8 @@ impl Beam {
     pub fn check(&self) -> Result<(), SettingsError> {
         counted("num_beams", self.num_beams, MAX_HYPOTHESES, "from 1 to 1024")?;
         counted("max_length", self.max_length, MAX_LENGTH, "from 1 to 65536")?;
+        let least = self.min_length;
+        bounded("min_length", least as f64, least < self.max_length, "below `max_length`")?;
         let alpha = self.length_penalty;
         bounded("length_penalty", alpha, alpha.is_finite(), "finite")?;
         let divides = self.groups > 0 && self.num_beams.is_multiple_of(self.groups);
@@ -67,6 +97,15 @@ impl Beam {
         let diversity = self.diversity;
         let good = diversity.is_finite() && diversity >= 0.0;
         bounded("diversity", diversity, good, "at least 0 and finite")
+    }
+
+    /// The score of so many tokens, the end included.
+    fn score(&self, log_prob: f64, length: usize) -> f64 {
+        let alpha = self.length_penalty;
+        match self.normalization {
+            Normalization::Gnmt => normalise(log_prob, length, Some(alpha)),
+            Normalization::Length => log_prob / (length.max(1) as f64).powf(alpha),
+        }
     }
 
     /// The beam of one group.
@@ -78,7 +117,8 @@ impl Beam {
     /// groups may have made too expensive.
     fn depth(&self, vocabulary_size: usize, never: usize) -> usize {
         let taken = if self.groups > 1 { self.num_beams } else { 0 };
-        (2 * self.width() + taken).saturating_add(never).min(vocabulary_size)
+        let barred = usize::from(self.min_length > 0);
+        (2 * self.width() + taken + barred).saturating_add(never).min(vocabulary_size)
     }
 }
 
@@ -203,9 +243,17 @@ impl<'a> Beams<'a> {
         taken: &HashMap<TokenId, usize>,
     ) -> Vec<Choice> {
         let mut choices = Vec::with_capacity(answers.len());
+        // An end that may not come yet leaves its probability to the others.
+        let barred = self.length <= self.how.min_length && self.how.min_length > 0;
+        let is_barred = |candidate: &&Candidate| barred && candidate.token == self.symbols.eos;
         for (from, (prefix, row)) in group.live.iter().zip(answers.chunks_exact(depth)).enumerate()
         {
-            for &next in row.iter().filter(|c| !self.symbols.never.contains(&c.token)) {
+            let lost = row.iter().find(is_barred).map_or(0.0, |end| end.log_prob.exp());
+            let rest = if lost < 1.0 { (-lost).ln_1p() } else { 0.0 };
+            let may_follow =
+                |c: &&Candidate| !is_barred(c) && !self.symbols.never.contains(&c.token);
+            for &next in row.iter().filter(may_follow) {
+                let next = Candidate { log_prob: next.log_prob - rest, ..next };
                 let log_prob = prefix.log_prob + next.log_prob;
                 let others = taken.get(&next.token).copied().unwrap_or(0);
                 let merit = log_prob - self.how.diversity * others as f64;
@@ -246,7 +294,7 @@ impl<'a> Beams<'a> {
     }
 
     fn end(&mut self, group: &mut Group, node: Option<usize>, log_prob: f64, cut: bool) {
-        let score = normalise(log_prob, self.length, Some(self.how.length_penalty));
+        let score = self.how.score(log_prob, self.length);
         group.ended += 1;
         group.best = group.best.max(score);
         let (tokens, log_probs) = self.trace(node);
@@ -269,14 +317,13 @@ impl<'a> Beams<'a> {
             return false;
         }
         // Greedy search ends with its first end.
-        self.how.width() == 1 || group.best >= self.hope(group)
+        self.how.width() == 1 || self.how.early_stopping || group.best >= self.hope(group)
     }
 
     /// The best score that a continuation of a live prefix may have.
     fn hope(&self, group: &Group) -> f64 {
         let top = group.live.iter().map(|p| p.log_prob).fold(f64::NEG_INFINITY, f64::max);
-        let alpha = Some(self.how.length_penalty);
-        let at = |length| normalise(top, length, alpha);
+        let at = |length| self.how.score(top, length);
         // The penalty is monotone in the length.
         at(self.length + 1).max(at(self.source.max_length))
     }
@@ -324,7 +371,7 @@ impl<'a> Beams<'a> {
         for (place, (prefix, status)) in live.iter().enumerate() {
             let (tokens, log_probs) = self.trace(prefix.node);
             let changed = vec![tokens.len() - 1];
-            let score = normalise(prefix.log_prob, self.length, Some(self.how.length_penalty));
+            let score = self.how.score(prefix.log_prob, self.length);
             observer.observe(event(place, tokens, log_probs, changed, score, *status));
         }
     }
@@ -400,6 +447,7 @@ mod tests {
             (Beam { length_penalty: f64::INFINITY, ..Beam::default() }, "`length_penalty` is inf"),
             (Beam { groups: 2, ..Beam::default() }, "`groups` is 2; it must be a divisor"),
             (Beam { groups: 0, ..Beam::default() }, "`groups` is 0"),
+            (Beam { min_length: 256, ..Beam::default() }, "`min_length` is 256; it must be below"),
             (Beam { diversity: -1.0, ..Beam::default() }, "`diversity` is -1"),
         ];
         for (how, expected) in cases {
@@ -407,6 +455,9 @@ mod tests {
             assert!(error.starts_with(expected), "{error}");
         }
         assert_eq!(Beam::default().check(), Ok(()));
+        let length = Beam { normalization: Normalization::Length, ..Beam::default() };
+        let length = Beam { length_penalty: 1.0, ..length };
+        assert!((length.score(-6.0, 4) + 1.5).abs() < 1e-12);
         let error = serde_json::from_str::<Beam>(r#"{"beams": 3}"#).unwrap_err().to_string();
         assert!(error.contains("unknown field `beams`"), "{error}");
     }

@@ -13,7 +13,7 @@ mod sample;
 
 use padir_base::TokenId;
 
-pub use beam::{Beam, beam, beam_each};
+pub use beam::{Beam, Normalization, beam, beam_each};
 pub use sample::{Sample, greedy, sample, sample_by, sample_each};
 
 /// A sentence to translate.

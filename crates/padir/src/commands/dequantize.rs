@@ -7,6 +7,7 @@ use padir_checkpoint::{
     CARD, Checkpoint, CheckpointWriter, Extras, ModelCard, SENTENCEPIECE, TOKENIZER,
 };
 use padir_text::shortlist::SHORTLIST;
+use padir_text::vocab::MARIAN_FILES;
 use serde_json::json;
 
 use super::quantize::{file, size};
@@ -54,7 +55,7 @@ impl Dequantize {
             sentencepiece: pieces.as_deref(),
         };
         let writer = CheckpointWriter::create(&self.output, checkpoint.config(), &extras)?;
-        for name in [SHORTLIST, CARD] {
+        for name in MARIAN_FILES.into_iter().chain([SHORTLIST, CARD]) {
             if let Some(content) = file(place, name)? {
                 writer.file(name, &content)?;
             }

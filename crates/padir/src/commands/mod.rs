@@ -15,6 +15,8 @@ mod dequantize;
 mod distil;
 #[cfg(feature = "toolkit")]
 mod evaluate;
+#[cfg(feature = "translate")]
+mod import;
 #[cfg(feature = "lab")]
 mod lab;
 #[cfg(feature = "toolkit")]
@@ -64,6 +66,8 @@ pub(crate) enum Command {
     Distil(distil::Distil),
     #[cfg(feature = "toolkit")]
     Evaluate(evaluate::Evaluate),
+    #[cfg(feature = "translate")]
+    Import(import::Import),
     #[cfg(feature = "lab")]
     Lab(lab::Lab),
     #[cfg(feature = "toolkit")]
@@ -104,6 +108,8 @@ impl Command {
             Self::Distil(command) => command.run(console),
             #[cfg(feature = "toolkit")]
             Self::Evaluate(command) => command.run(console),
+            #[cfg(feature = "translate")]
+            Self::Import(command) => command.run(console),
             #[cfg(feature = "lab")]
             Self::Lab(command) => command.run(console),
             #[cfg(feature = "toolkit")]

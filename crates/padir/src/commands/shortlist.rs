@@ -74,6 +74,10 @@ impl Shortlist {
         Checkpoint::open(&self.model)
             .hint("--model takes a directory that `padir train` writes, such as runs/en-de/best")?;
         let vocabulary = Vocabulary::load(&self.model)?;
+        ensure!(
+            !vocabulary.is_marian(),
+            "this model has the vocabulary of a Marian model, which segments sources only: there are no shortlists for it"
+        );
         let (learnt, held_out) = self.read(console, &corpora, &vocabulary)?;
         ensure!(!learnt.is_empty(), "no pair of the corpus is short enough to learn from");
         let lexicon = Lexicon::learn(&learnt, usize::from(self.iterations));

@@ -11,7 +11,7 @@ use super::proto::PieceKind;
 use super::vocabulary::{Vocabulary, surface};
 
 pub(super) fn decode(vocabulary: &Vocabulary, ids: &[TokenId]) -> String {
-    let model = vocabulary.model();
+    let model = vocabulary.target_model();
     let spec = model.normalizer_spec.clone().unwrap_or_default();
     let trainer = model.trainer_spec.clone().unwrap_or_default();
     let removes_prefix = spec.add_dummy_prefix() || spec.remove_extra_whitespaces();

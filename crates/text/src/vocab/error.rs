@@ -31,7 +31,7 @@ pub enum VocabError {
         limit: u64,
     },
     /// A directory without a vocabulary.
-    #[error("{} holds neither spiece.model nor tokenizer.json", path.display())]
+    #[error("{} holds neither spiece.model, tokenizer.json nor source.spm and vocab.json", path.display())]
     NoneInDirectory {
         /// The directory.
         path: PathBuf,
@@ -59,6 +59,27 @@ pub enum VocabError {
         found: String,
         /// What it should be.
         expected: &'static str,
+    },
+    /// Not a list of ids.
+    #[error("not a vocab.json: an object of pieces and their ids")]
+    NotAVocabJson(#[source] serde_json::Error),
+    /// An id beyond the number of pieces.
+    #[error("piece {piece:?} has the id {id}; the ids of {size} pieces are below {size}")]
+    PieceId {
+        /// The piece.
+        piece: String,
+        /// Its id.
+        id: u64,
+        /// How many pieces there are.
+        size: usize,
+    },
+    /// An id that two pieces have.
+    #[error("pieces {:?} and {:?} both have the id {id}", pieces[0], pieces[1])]
+    TwiceId {
+        /// The id.
+        id: u64,
+        /// The two.
+        pieces: [String; 2],
     },
     /// A model of another kind.
     #[error("the model segments by {0:?}, only Unigram can be used")]

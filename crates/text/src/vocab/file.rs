@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::error::VocabError;
+use super::marian::{PieceIds, VOCAB_JSON};
 
 /// The name of the SentencePiece file inside a model directory, as in public T5 checkpoints.
 pub const MODEL_FILE: &str = "spiece.model";
@@ -13,13 +14,16 @@ pub const TOKENIZER_FILE: &str = "tokenizer.json";
 
 /// The vocabulary file at a path: the path itself, or the file inside if it is a directory.
 ///
-/// `tokenizer.json` is preferred because it also knows the number of sentinels.
+/// `tokenizer.json` is preferred to `spiece.model` because it also knows the number of sentinels; of the files of a Marian model, the list of ids
+/// stands for all.
 pub(super) fn locate(path: &Path) -> Result<PathBuf, VocabError> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
-    [TOKENIZER_FILE, MODEL_FILE]
+    let marian = PieceIds::are_in(path).then_some(VOCAB_JSON);
+    marian
         .into_iter()
+        .chain([TOKENIZER_FILE, MODEL_FILE])
         .map(|name| path.join(name))
         .find(|file| file.is_file())
         .ok_or_else(|| VocabError::NoneInDirectory { path: path.to_owned() })

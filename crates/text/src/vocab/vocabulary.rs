@@ -20,6 +20,7 @@ use prost::Message;
 
 use super::charsmap::CharsMap;
 use super::error::VocabError;
+use super::marian::{MarianFiles, PieceIds};
 use super::normalizer::{Normalizer, SPACE, Spaces};
 use super::proto::{ModelKind, ModelProto, PieceKind, TrainerSpec};
 use super::unigram::{Lattice, Segment, Unigram};
@@ -27,7 +28,7 @@ use super::unigram::{Lattice, Segment, Unigram};
 /// How many sentinels a vocabulary has unless its file says otherwise.
 pub const SENTINELS: u32 = 100;
 /// The largest model file that is read.
-const LARGEST_FILE: u64 = 1 << 30;
+pub(super) const LARGEST_FILE: u64 = 1 << 30;
 /// The longest piece in bytes; longer ones are certainly not from a vocabulary.
 const LONGEST_PIECE: usize = 1024;
 
@@ -41,6 +42,8 @@ pub struct Vocabulary {
     unknown: TokenId,
     byte_ids: Option<Box<[TokenId; 256]>>,
     sentinels: u32,
+    /// Ids of their own, if they are not the places of the pieces.
+    ids: Option<Box<PieceIds>>,
 }
 
 /// Encodes text after text, using its memory again.
@@ -61,12 +64,18 @@ impl Vocabulary {
         super::file::locate(path.as_ref())
     }
 
-    /// Reads a `.model` file, a `tokenizer.json`, or a directory that holds one of them.
+    /// Reads a `.model` file, a `tokenizer.json`, or a directory that holds one of them or the [vocabulary of a Marian
+    /// model](super::marian).
     ///
     /// # Errors
     /// If the file is missing, foreign or damaged.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, VocabError> {
-        let path = &super::file::locate(path.as_ref())?;
+        let path = path.as_ref();
+        if PieceIds::are_in(path) {
+            let files = MarianFiles::load(path)?;
+            return Self::from_marian(&files).map_err(|error| error.in_file(path));
+        }
+        let path = &super::file::locate(path)?;
         let bytes = super::file::read_bounded(path, LARGEST_FILE)?;
         Self::parse(&bytes).map_err(|error| error.in_file(path))
     }
@@ -104,7 +113,18 @@ impl Vocabulary {
         let unigram = Unigram::new(pieces.map(|(p, &kind)| (p.piece(), p.score(), kind)), unknown);
         let byte_ids =
             if trainer.byte_fallback() { Some(find_bytes(&model, &kinds)?) } else { None };
-        Ok(Self { model, normalizer, unigram, kinds, unknown, byte_ids, sentinels })
+        let ids = None;
+        Ok(Self { model, normalizer, unigram, kinds, unknown, byte_ids, sentinels, ids })
+    }
+
+    /// The same segmentation with other ids.
+    pub(super) fn with_ids(self, ids: PieceIds) -> Self {
+        Self { sentinels: 0, ids: Some(Box::new(ids)), ..self }
+    }
+
+    /// Whether ids come from the lists of a Marian model: then no single file can hold the vocabulary.
+    pub fn is_marian(&self) -> bool {
+        self.ids.is_some()
     }
 
     /// The number of ids: pieces and sentinels.
@@ -112,9 +132,14 @@ impl Vocabulary {
         self.pieces() + self.sentinels as usize
     }
 
+    /// The number of ids of sources, which is another one only where a Marian model has two lists.
+    pub fn source_size(&self) -> usize {
+        self.ids.as_ref().map_or(self.size(), |ids| ids.source_size())
+    }
+
     /// The number of pieces, reserved ones included, sentinels not.
     pub fn pieces(&self) -> usize {
-        self.model.pieces.len()
+        self.ids.as_ref().map_or(self.model.pieces.len(), |ids| ids.target_size())
     }
 
     /// The number of sentinels.
@@ -144,7 +169,7 @@ impl Vocabulary {
 
     /// The id of the unknown piece.
     pub fn unknown(&self) -> TokenId {
-        self.unknown
+        self.ids.as_ref().map_or(self.unknown, |ids| ids.unknown())
     }
 
     /// Whether padding, end, unknown and beginning of sentence have the ids that models of this
@@ -152,7 +177,8 @@ impl Vocabulary {
     pub fn has_house_ids(&self) -> bool {
         let kind = |id: TokenId| self.kinds.get(id.index()).copied();
         let is_control = |id| kind(id) == Some(PieceKind::Control);
-        self.unknown == TokenId::UNK
+        self.ids.is_none()
+            && self.unknown == TokenId::UNK
             && [TokenId::PAD, TokenId::EOS, TokenId::BOS].into_iter().all(is_control)
     }
 
@@ -163,6 +189,9 @@ impl Vocabulary {
 
     /// The text of an id as it stands in the vocabulary: `▁the`, `</s>`, `<extra_id_0>`.
     pub fn piece(&self, id: TokenId) -> Option<Cow<'_, str>> {
+        if let Some(ids) = &self.ids {
+            return ids.piece(id).map(Cow::Borrowed);
+        }
         match self.model.pieces.get(id.index()) {
             Some(piece) => Some(Cow::Borrowed(piece.piece())),
             None if id.index() < self.size() => {
@@ -174,12 +203,18 @@ impl Vocabulary {
 
     /// The kind of an id; sentinels are control marks.
     pub fn kind(&self, id: TokenId) -> Option<PieceKind> {
+        if let Some(ids) = &self.ids {
+            return ids.kind(id);
+        }
         let sentinel = (id.index() < self.size()).then_some(PieceKind::Control);
         self.kinds.get(id.index()).copied().or(sentinel)
     }
 
-    /// The log-probability of a piece.
+    /// The log-probability of a piece; unknown where ids are those of a Marian model.
     pub fn score(&self, id: TokenId) -> Option<f32> {
+        if self.ids.is_some() {
+            return None;
+        }
         self.model.pieces.get(id.index()).map(super::proto::PieceProto::score)
     }
 
@@ -210,9 +245,14 @@ impl Vocabulary {
         self.normalizer.normalize(text)
     }
 
-    /// The model as SentencePiece stores it.
+    /// The model as SentencePiece stores it; that of sources, if there are two.
     pub fn model(&self) -> &ModelProto {
         &self.model
+    }
+
+    /// The model that says how pieces become text.
+    pub(super) fn target_model(&self) -> &ModelProto {
+        self.ids.as_ref().map_or(&self.model, |ids| ids.target_model())
     }
 
     /// The content of a SentencePiece `.model` file.
@@ -268,6 +308,9 @@ impl Vocabulary {
         ];
         add(&switches.map(u8::from));
         add(&self.sentinels.to_le_bytes());
+        if let Some(ids) = &self.ids {
+            ids.hash(&mut hasher);
+        }
         hasher.finish()
     }
 
@@ -287,7 +330,7 @@ impl Vocabulary {
         if self.kind(id) != Some(PieceKind::Byte) {
             return None;
         }
-        parse_byte_piece(self.model.pieces.get(id.index())?.piece())
+        parse_byte_piece(&self.piece(id)?)
     }
 }
 
@@ -300,10 +343,18 @@ impl Encoder<'_> {
 
     /// Appends the ids of a text.
     pub fn append(&mut self, text: &str, ids: &mut Vec<TokenId>) {
-        let Self { vocabulary, normal, lattice, segments } = self;
-        vocabulary.normalizer.normalize_into(text, normal);
-        segments.clear();
-        vocabulary.unigram.segment(normal, lattice, segments);
+        let vocabulary = self.vocabulary;
+        if let Some(mapped) = &vocabulary.ids {
+            let tagged = mapped.tag(text);
+            ids.extend(tagged.map(|(tag, _)| tag));
+            let text = tagged.map_or(text, |(_, rest)| rest);
+            self.segment(text);
+            let pieces = self.texts();
+            ids.extend(pieces.iter().map(|piece| mapped.id_of(piece)));
+            return;
+        }
+        self.segment(text);
+        let Self { normal, segments, .. } = self;
         let mut after_unknown = false;
         for segment in segments.iter() {
             let is_unknown = segment.piece == vocabulary.unknown;
@@ -322,18 +373,28 @@ impl Encoder<'_> {
 
     /// The pieces of a text as strings, unknown runs as they were written.
     pub fn pieces(&mut self, text: &str) -> Vec<String> {
-        let mut ids = Vec::new();
-        self.append(text, &mut ids);
-        let name = |id| self.vocabulary.piece(id).map_or_else(String::new, Cow::into_owned);
-        if self.vocabulary.byte_ids.is_some() {
-            return ids.into_iter().map(name).collect();
-        }
-        let mut pieces: Vec<String> = Vec::with_capacity(ids.len());
+        self.segment(text);
+        self.texts()
+    }
+
+    fn segment(&mut self, text: &str) {
+        let Self { vocabulary, normal, lattice, segments } = self;
+        vocabulary.normalizer.normalize_into(text, normal);
+        segments.clear();
+        vocabulary.unigram.segment(normal, lattice, segments);
+    }
+
+    /// The texts of the segments.
+    fn texts(&self) -> Vec<String> {
+        let mut pieces: Vec<String> = Vec::with_capacity(self.segments.len());
         let mut after_unknown = false;
         for segment in &self.segments {
             let is_unknown = segment.piece == self.vocabulary.unknown;
             let text = &self.normal[segment.start..segment.end];
             match pieces.last_mut() {
+                _ if is_unknown && self.vocabulary.byte_ids.is_some() => {
+                    pieces.extend(text.bytes().map(byte_piece));
+                }
                 Some(last) if is_unknown && after_unknown => last.push_str(text),
                 _ => pieces.push(text.to_owned()),
             }

@@ -52,6 +52,7 @@ pub(super) fn read(
     Ok(ModelCard {
         title: words.title,
         languages: words.languages,
+        origin: String::new(),
         training_data: words.training_data,
         attribution: words.attribution,
         licence: words.licence,

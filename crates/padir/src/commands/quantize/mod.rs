@@ -12,6 +12,7 @@ use padir_checkpoint::{
 };
 use padir_decode::decoding::stored;
 use padir_text::shortlist::SHORTLIST;
+use padir_text::vocab::MARIAN_FILES;
 use padir_translate::{Decoding, abilities_of, decoding_of};
 use serde_json::json;
 
@@ -80,7 +81,8 @@ impl Quantize {
         };
         let config = with_languages(checkpoint.config(), &extras.card)?;
         let writer = CheckpointWriter::create(&self.output, &config, &extras)?;
-        for name in [SHORTLIST].into_iter().chain(self.card.is_none().then_some(CARD)) {
+        let copied = MARIAN_FILES.into_iter().chain([SHORTLIST]);
+        for name in copied.chain(self.card.is_none().then_some(CARD)) {
             if let Some(content) = file(place, name)? {
                 writer.file(name, &content)?;
             }
