@@ -24,5 +24,5 @@ pub use model::{Model, abilities_of, ctc_symbols_of, symbols_of};
 pub use observer::{Place, Watcher};
 pub use padir_decode::Decoding;
 pub use rerank::Reranker;
-pub use translation::{Alternative, Translation};
+pub use translation::{Alternative, Translation, seam};
 pub use translator::{Options, Segmentation, Text, Translator, decoding_of};
