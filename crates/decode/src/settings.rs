@@ -103,7 +103,9 @@ pub enum SettingsError {
         longest: usize,
     },
     /// A translation to start from that is empty or too long.
-    #[error("the template has {length} positions, its end included; it must have from 2 to {longest}")]
+    #[error(
+        "the template has {length} positions, its end included; it must have from 2 to {longest}"
+    )]
     Template {
         /// Its positions, the end included.
         length: usize,

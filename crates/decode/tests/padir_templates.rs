@@ -103,14 +103,8 @@ fn the_rest_is_refined_around_what_is_forced() {
     let run = |template: &Template| {
         let mut model = Scripted::new(script);
         let templates = [Some(template)];
-        let lists = refine_from(
-            &mut model,
-            &[&settings],
-            &symbols(),
-            &[sentence(0)],
-            &templates,
-            &mut (),
-        );
+        let lists =
+            refine_from(&mut model, &[&settings], &symbols(), &[sentence(0)], &templates, &mut ());
         (ids(&lists.unwrap()[0][0].tokens), model.calls)
     };
     let (free, _) = run(&template(&[30, 31, 32], &[]));

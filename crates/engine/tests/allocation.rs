@@ -105,7 +105,10 @@ fn nothing_is_allocated_in_the_loop() {
                 causal.encode(&[&source]).unwrap();
                 causal.score_targets(&rivals, &mut log_probs).unwrap();
             });
-            assert_eq!(count, 0, "forced decoding, {precision:?} of {vocabulary}, {threads} threads");
+            assert_eq!(
+                count, 0,
+                "forced decoding, {precision:?} of {vocabulary}, {threads} threads"
+            );
         }
     }
 }

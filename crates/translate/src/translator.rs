@@ -9,10 +9,10 @@ use padir_checkpoint::{Checkpoint, GENERATION, ModelConfig, SENTENCEPIECE, TOKEN
 use padir_decode::autoregression::{self, Beam, Sample, Source};
 use padir_decode::ctc::{self, Ctc};
 use padir_decode::decoding::stored;
+use padir_decode::padir::Template;
 use padir_decode::{
     Decoding, EasyFirst, GibbsChain, Hypothesis, easy_first_each, gibbs_each, padir,
 };
-use padir_decode::padir::Template;
 use padir_engine::{Engine, Precision, Session, Threads};
 use padir_text::shortlist::{SHORTLIST, Shortlist};
 use padir_text::vocab::Vocabulary;

@@ -31,6 +31,8 @@ mod run;
 mod runs;
 #[cfg(feature = "toolkit")]
 mod score;
+#[cfg(feature = "serve")]
+mod serve;
 #[cfg(feature = "toolkit")]
 mod shortlist;
 #[cfg(feature = "toolkit")]
@@ -74,6 +76,8 @@ pub(crate) enum Command {
     Runs(runs::Runs),
     #[cfg(feature = "toolkit")]
     Score(score::Score),
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::Serve>),
     #[cfg(feature = "toolkit")]
     Shortlist(shortlist::Shortlist),
     #[cfg(feature = "toolkit")]
@@ -112,6 +116,8 @@ impl Command {
             Self::Runs(command) => command.run(console),
             #[cfg(feature = "toolkit")]
             Self::Score(command) => command.run(console),
+            #[cfg(feature = "serve")]
+            Self::Serve(command) => command.run(console),
             #[cfg(feature = "toolkit")]
             Self::Shortlist(command) => command.run(console),
             #[cfg(feature = "toolkit")]

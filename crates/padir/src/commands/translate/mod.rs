@@ -1,6 +1,6 @@
 //! `padir translate`: texts in, texts out, in order.
 
-mod model_path;
+pub(crate) mod model_path;
 mod sink;
 mod source;
 mod trace;
