@@ -129,6 +129,14 @@ pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next:
 pub(crate) struct Item {
     pub(crate) text: String,
     pub(crate) model: Arc<Model>,
+    /// Whether it stays as it is: it is in the target's language already.
+    pub(crate) kept: bool,
+}
+
+impl Item {
+    fn layout(&self) -> Layout {
+        if self.kept { Layout::kept(&self.text) } else { Layout::of(&self.text) }
+    }
 }
 
 /// How texts are translated.
@@ -249,7 +257,7 @@ impl App {
                 "{characters} characters; at most {most} are translated"
             )));
         }
-        let layouts: Vec<Layout> = items.iter().map(|item| Layout::of(&item.text)).collect();
+        let layouts: Vec<Layout> = items.iter().map(Item::layout).collect();
         let count: usize = layouts.iter().map(|layout| layout.sentences().count()).sum();
         if count > self.limits.sentences {
             let most = self.limits.sentences;

@@ -40,6 +40,12 @@ impl Layout {
         Self { lines: text.split_inclusive('\n').map(Line::of).collect() }
     }
 
+    /// A text that stays as it is.
+    pub(crate) fn kept(text: &str) -> Self {
+        let line = Line { lead: text.to_owned(), sentences: Vec::new(), trail: String::new() };
+        Self { lines: vec![line] }
+    }
+
     /// The sentences that are to be translated, in order.
     pub(crate) fn sentences(&self) -> impl Iterator<Item = &str> {
         let all = self.lines.iter().flat_map(|line| &line.sentences);

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::libre::model_for;
-use crate::app::{Active, App, How, Item, Translated};
+use super::libre::choose;
+use crate::app::{Active, App, How, Translated};
 use crate::document::{Document, Kind};
 use crate::error::{ErrorBody, Refusal};
 
@@ -74,11 +74,11 @@ pub(crate) async fn translate_file(
     let document = Document::parse(kind, content.strip_prefix('\u{feff}').unwrap_or(content));
     let texts = document.texts();
     let sample: String = texts.join(" ").chars().take(4000).collect();
-    let (model, _) = model_for(&app.catalogue(), &sample, source, target)?;
-    let items = texts.into_iter().map(|text| Item { text, model: Arc::clone(&model) }).collect();
+    let choice = choose(&app.catalogue(), &sample, source, target)?;
+    let items = texts.into_iter().map(|text| choice.item(text)).collect();
     let translated = app.translate(&active, &client, items, &How::default()).await?;
     let content = document.with(translated.iter().map(Translated::text).collect());
-    let title = format!("translated_{}.{}", model.target, kind.extension());
+    let title = format!("translated_{}.{}", choice.model.target, kind.extension());
     let name = app.store.keep(kind, title, content)?;
     Ok(Json(FileAnswer { translated_file_url: format!("http://{host}/download_file/{name}") }))
 }

@@ -151,27 +151,45 @@ impl TranslateForm {
     }
 }
 
-/// The model for a text, and what its language was found to be.
-pub(crate) fn model_for(
+/// How a text is to be translated.
+#[derive(Clone)]
+pub(crate) struct Choice {
+    pub(crate) model: Arc<Model>,
+    /// What its language was found to be, if that was to be found out.
+    pub(crate) detected: Option<Detected>,
+    /// Whether it is in the target's language already.
+    kept: bool,
+}
+
+impl Choice {
+    /// A text to be translated so.
+    pub(crate) fn item(&self, text: String) -> Item {
+        Item { text, model: Arc::clone(&self.model), kept: self.kept }
+    }
+}
+
+/// Chooses the model for a text.
+pub(crate) fn choose(
     catalogue: &Catalogue,
     text: &str,
     source: &str,
     target: &str,
-) -> Result<(Arc<Model>, Option<Detected>), Refusal> {
+) -> Result<Choice, Refusal> {
     if !source.eq_ignore_ascii_case("auto") {
-        return Ok((catalogue.find(source, target)?, None));
+        return Ok(Choice { model: catalogue.find(source, target)?, detected: None, kept: false });
     }
     let found = detect::detect(text, &catalogue.sources()).ok_or(Refusal::Failed)?;
     let detected = Detected { confidence: found.confidence, language: found.language };
+    let kept = detected.language.eq_ignore_ascii_case(target);
     let model = match catalogue.find(&detected.language, target) {
-        Ok(model) => model,
-        // A text in the target's language already, or of which nothing is known: any model into the target will do.
-        Err(refusal) => {
+        Err(_) if kept => {
             let into = |model: &&Arc<Model>| model.target.eq_ignore_ascii_case(target);
-            catalogue.models.iter().find(into).map(Arc::clone).ok_or(refusal)?
+            let unknown = || Refusal::invalid("the target language is not supported");
+            catalogue.models.iter().find(into).map(Arc::clone).ok_or_else(unknown)?
         }
+        found => found?,
     };
-    Ok((model, Some(detected)))
+    Ok(Choice { model, detected: Some(detected), kept })
 }
 
 /// Translates a text or a list of texts.
@@ -210,8 +228,8 @@ pub(crate) async fn translate(
     let mut detections = Vec::new();
     let mut pages = Vec::new();
     for text in &texts {
-        let (model, detected) = model_for(&catalogue, text, &form.source, &form.target)?;
-        detections.extend(detected);
+        let choice = choose(&catalogue, text, &form.source, &form.target)?;
+        detections.extend(choice.detected.clone());
         let runs = if html {
             let page = Html::parse(text);
             let runs = page.texts();
@@ -220,7 +238,7 @@ pub(crate) async fn translate(
         } else {
             vec![text.clone()]
         };
-        items.extend(runs.into_iter().map(|text| Item { text, model: Arc::clone(&model) }));
+        items.extend(runs.into_iter().map(|text| choice.item(text)));
     }
     let how = How { nbest: wanted + 1, ..How::default() };
     let translated = app.translate(&active, &client, items, &how).await?;

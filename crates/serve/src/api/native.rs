@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::libre::{Detected, Texts, model_for};
+use super::libre::{Choice, Detected, Texts, choose};
 use crate::app::{Active, App, How, Item, Translated};
 use crate::catalogue::Model;
 use crate::error::{ErrorBody, Refusal};
@@ -149,7 +149,7 @@ fn alternative_entry(model: &Model, alternative: &Alternative, tokens: bool) -> 
 /// A request that was read and checked.
 pub(crate) struct Ready {
     pub(crate) items: Vec<Item>,
-    pub(crate) models: Vec<(Arc<Model>, Option<Detected>)>,
+    pub(crate) choices: Vec<Choice>,
     pub(crate) how: How,
     pub(crate) tokens: bool,
     pub(crate) nbest: usize,
@@ -171,41 +171,41 @@ pub(crate) fn prepare(app: &App, values: Map<String, Value>) -> Result<Ready, Re
         return Err(Refusal::TooLarge(format!("more than {} texts", app.limits.sentences)));
     }
     let mut items = Vec::with_capacity(texts.len());
-    let mut models = Vec::with_capacity(texts.len());
+    let mut choices: Vec<Choice> = Vec::with_capacity(texts.len());
     for text in texts {
-        let (model, detected) = model_for(&catalogue, &text, &request.source, &request.target)?;
-        items.push(Item { text, model: Arc::clone(&model) });
-        models.push((model, detected));
+        let choice = choose(&catalogue, &text, &request.source, &request.target)?;
+        items.push(choice.item(text));
+        choices.push(choice);
     }
-    let template = match (&request.force, models.first()) {
-        (Some(force), Some((model, _))) => Some(force.template(model)?),
+    let template = match (&request.force, choices.first()) {
+        (Some(force), Some(choice)) => Some(force.template(&choice.model)?),
         _ => None,
     };
     let how = How { settings: request.settings, nbest: request.nbest, template, watched: false };
-    Ok(Ready { items, models, how, tokens: request.tokens, nbest: request.nbest })
+    Ok(Ready { items, choices, how, tokens: request.tokens, nbest: request.nbest })
 }
 
 /// Puts an answer together.
 pub(crate) fn respond(
     translated: &[Translated],
-    models: Vec<(Arc<Model>, Option<Detected>)>,
+    choices: &[Choice],
     nbest: usize,
     tokens: bool,
 ) -> TranslateResponse {
-    let entry = |(text, (model, detected)): (&Translated, (Arc<Model>, Option<Detected>))| {
+    let entry = |(text, choice): (&Translated, &Choice)| {
         let sentence = |(source, list): (&str, &Arc<Vec<Alternative>>)| SentenceEntry {
             source: source.to_owned(),
-            nbest: list.iter().map(|one| alternative_entry(&model, one, tokens)).collect(),
+            nbest: list.iter().map(|one| alternative_entry(&choice.model, one, tokens)).collect(),
         };
         TranslationEntry {
             text: text.text(),
             nbest: text.texts(nbest),
             sentences: text.layout.sentences().zip(&text.sentences).map(sentence).collect(),
-            model: model.name.clone(),
-            detected,
+            model: choice.model.name.clone(),
+            detected: choice.detected.clone(),
         }
     };
-    TranslateResponse { translations: translated.iter().zip(models).map(entry).collect() }
+    TranslateResponse { translations: translated.iter().zip(choices).map(entry).collect() }
 }
 
 /// Translates with every decoding setting.
@@ -228,9 +228,9 @@ pub(crate) async fn translate(
     request: Request,
 ) -> Result<Json<TranslateResponse>, Refusal> {
     let (client, fields) = app.admit(&active, request).await?;
-    let Ready { items, models, how, tokens, nbest } = prepare(&app, fields.values)?;
+    let Ready { items, choices, how, tokens, nbest } = prepare(&app, fields.values)?;
     let translated = app.translate(&active, &client, items, &how).await?;
-    Ok(Json(respond(&translated, models, nbest, tokens)))
+    Ok(Json(respond(&translated, &choices, nbest, tokens)))
 }
 
 /// A model.

@@ -21,7 +21,7 @@ use padir_decode::{LengthCandidate, Status};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::libre::Detected;
+use super::libre::Choice;
 use super::native::{Ready, TranslateRequest, prepare, probability, respond};
 use crate::app::{Active, App, Waiting};
 use crate::catalogue::Model;
@@ -106,7 +106,7 @@ struct Progress {
     /// None once the result is on its way.
     waiting: Option<Waiting>,
     left: usize,
-    models: Vec<(Arc<Model>, Option<Detected>)>,
+    choices: Vec<Choice>,
     nbest: usize,
     tokens: bool,
     active: Active,
@@ -165,15 +165,16 @@ impl Progress {
     }
 
     fn tell(&mut self, step: &Step) {
-        if let Some((model, _)) = self.models.first() {
-            self.ready.push_back(message("step", &StepEvent::of(step, model)));
+        if let Some(choice) = self.choices.first() {
+            self.ready.push_back(message("step", &StepEvent::of(step, &choice.model)));
         }
     }
 
     fn end(&mut self, waiting: Waiting) {
-        let models = std::mem::take(&mut self.models);
         let last = match waiting.finish() {
-            Ok(texts) => message("result", &respond(&texts, models, self.nbest, self.tokens)),
+            Ok(texts) => {
+                message("result", &respond(&texts, &self.choices, self.nbest, self.tokens))
+            }
             Err(refusal) => refused(&refusal),
         };
         self.ready.push_back(last);
@@ -219,9 +220,9 @@ pub(crate) async fn translate(
     request: Request,
 ) -> Result<Sse<impl Stream<Item = Result<Message, Infallible>>>, Refusal> {
     let (client, fields) = app.admit(&active, request).await?;
-    let Ready { items, models, mut how, tokens, nbest } = prepare(&app, fields.values)?;
-    let one = |(model, _): &(Arc<Model>, _)| Arc::ptr_eq(model, &models[0].0);
-    if !models.iter().all(one) {
+    let Ready { items, choices, mut how, tokens, nbest } = prepare(&app, fields.values)?;
+    let one = |choice: &Choice| Arc::ptr_eq(&choice.model, &choices[0].model);
+    if !choices.iter().all(one) {
         return Err(Refusal::invalid("a stream has one model; name the source language"));
     }
     how.watched = true;
@@ -233,7 +234,7 @@ pub(crate) async fn translate(
         ready: VecDeque::from([message("start", &start)]),
         left: waiting.receipts.iter().map(|receipt| receipt.sentences).sum(),
         waiting: Some(waiting),
-        models,
+        choices,
         nbest,
         tokens,
         active,

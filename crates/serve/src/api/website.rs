@@ -6,8 +6,8 @@ use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::libre::model_for;
-use crate::app::{Active, App, How, Item};
+use super::libre::choose;
+use crate::app::{Active, App, How};
 use crate::error::Refusal;
 use crate::page::{self, Shown};
 
@@ -65,8 +65,8 @@ async fn fill(
     shown.text = fields.needed("q")?.to_owned();
     let pair = fields.string("pair")?.unwrap_or_default().to_owned();
     let (source, target) = pair.split_once('|').unwrap_or(("auto", pair.as_str()));
-    let (model, _) = model_for(&app.catalogue(), &shown.text, source, target)?;
-    let item = Item { text: shown.text.clone(), model };
+    let choice = choose(&app.catalogue(), &shown.text, source, target)?;
+    let item = choice.item(shown.text.clone());
     let translated = app.translate(active, &client, vec![item], &How::default()).await?;
     shown.translation = translated.first().map(crate::app::Translated::text).unwrap_or_default();
     shown.pair = pair;
