@@ -247,7 +247,7 @@ impl App {
     pub(crate) fn submit(
         &self,
         client: &Client,
-        items: Vec<Item>,
+        items: &[Item],
         how: &How,
     ) -> Result<Waiting, Refusal> {
         let characters: usize = items.iter().map(|item| item.text.chars().count()).sum();
@@ -312,7 +312,7 @@ impl App {
         &self,
         active: &Active,
         client: &Client,
-        items: Vec<Item>,
+        items: &[Item],
         how: &How,
     ) -> Result<Vec<Translated>, Refusal> {
         let mut waiting = self.submit(client, items, how)?;

@@ -17,7 +17,7 @@ use crate::app::{App, Peer};
 use crate::record::Record;
 
 /// How long the head of a request may take; a connection without a request is closed after it, too.
-const HEAD: Duration = Duration::from_secs(60);
+const HEAD: Duration = Duration::from_mins(1);
 /// How long nothing is accepted after the system refused to.
 const PAUSE: Duration = Duration::from_millis(50);
 

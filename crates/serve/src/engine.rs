@@ -50,7 +50,9 @@ impl Engine {
             }
             // One sentence that fails does not take the others with it.
             Err(_) if batch.len() > 1 => {
-                batch.iter().for_each(|unit| self.decode(std::slice::from_ref(unit)));
+                for unit in batch {
+                    self.decode(std::slice::from_ref(unit));
+                }
             }
             Err(failure) => batch.iter().for_each(|unit| self.refuse(unit, &failure)),
         }

@@ -124,12 +124,12 @@ impl State {
     fn add(&mut self, client: &Client, order: Arc<Order>) {
         let pending = Pending { order, next: 0, turn: self.turn };
         self.turn += 1;
-        match self.clients.iter_mut().find(|waiting| waiting.client == *client) {
-            Some(waiting) => waiting.orders.push_back(pending),
-            None => {
-                let (client, orders) = (client.clone(), VecDeque::from([pending]));
-                self.clients.push_back(Waiting { client, orders });
-            }
+        let known = self.clients.iter_mut().find(|waiting| waiting.client == *client);
+        if let Some(waiting) = known {
+            waiting.orders.push_back(pending);
+        } else {
+            let (client, orders) = (client.clone(), VecDeque::from([pending]));
+            self.clients.push_back(Waiting { client, orders });
         }
     }
 

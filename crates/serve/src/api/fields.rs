@@ -65,13 +65,16 @@ pub fn fields_of(kind: &str, query: Option<&str>, body: &[u8]) -> Result<Fields,
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match kind.as_str() {
         _ if body.is_empty() => {}
-        "application/json" => fields.add_json(body)?,
-        "application/x-www-form-urlencoded" => fields.add_form(body),
-        "" | "text/plain" if body.trim_ascii_start().starts_with(b"{") => fields.add_json(body)?,
-        "" => fields.add_form(body),
+        kind if kind == "application/json" || may_be_json(kind, body) => fields.add_json(body)?,
+        "" | "application/x-www-form-urlencoded" => fields.add_form(body),
         other => return Err(FieldsError::Type(other.chars().take(60).collect())),
     }
     Ok(fields)
+}
+
+/// Who does not say what a body is may mean JSON.
+fn may_be_json(kind: &str, body: &[u8]) -> bool {
+    matches!(kind, "" | "text/plain") && body.trim_ascii_start().starts_with(b"{")
 }
 
 impl Fields {

@@ -75,8 +75,8 @@ pub(crate) async fn translate_file(
     let texts = document.texts();
     let sample: String = texts.join(" ").chars().take(4000).collect();
     let choice = choose(&app.catalogue(), &sample, source, target)?;
-    let items = texts.into_iter().map(|text| choice.item(text)).collect();
-    let translated = app.translate(&active, &client, items, &How::default()).await?;
+    let items: Vec<_> = texts.into_iter().map(|text| choice.item(text)).collect();
+    let translated = app.translate(&active, &client, &items, &How::default()).await?;
     let content = document.with(translated.iter().map(Translated::text).collect());
     let title = format!("translated_{}.{}", choice.model.target, kind.extension());
     let name = app.store.keep(kind, title, content)?;

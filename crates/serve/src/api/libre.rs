@@ -241,7 +241,7 @@ pub(crate) async fn translate(
         items.extend(runs.into_iter().map(|text| choice.item(text)));
     }
     let how = How { nbest: wanted + 1, ..How::default() };
-    let translated = app.translate(&active, &client, items, &how).await?;
+    let translated = app.translate(&active, &client, &items, &how).await?;
     let (mut best, mut others) = (Vec::new(), Vec::new());
     if html {
         let mut runs = translated.iter().map(crate::app::Translated::text);
@@ -336,6 +336,7 @@ pub(crate) async fn languages(State(app): State<Arc<App>>) -> Json<Vec<LanguageE
 /// What a user interface needs to know.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "it is not ours")]
 pub(crate) struct FrontendSettings {
     /// Most characters of a request.
     char_limit: usize,

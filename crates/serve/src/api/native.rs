@@ -229,7 +229,7 @@ pub(crate) async fn translate(
 ) -> Result<Json<TranslateResponse>, Refusal> {
     let (client, fields) = app.admit(&active, request).await?;
     let Ready { items, choices, how, tokens, nbest } = prepare(&app, fields.values)?;
-    let translated = app.translate(&active, &client, items, &how).await?;
+    let translated = app.translate(&active, &client, &items, &how).await?;
     Ok(Json(respond(&translated, &choices, nbest, tokens)))
 }
 

@@ -226,7 +226,7 @@ pub(crate) async fn translate(
         return Err(Refusal::invalid("a stream has one model; name the source language"));
     }
     how.watched = true;
-    let waiting = app.submit(&client, items, &how)?;
+    let waiting = app.submit(&client, &items, &how)?;
     let sentence =
         |(text, source): (usize, &str)| StartSentence { text, source: source.to_owned() };
     let start = StartEvent { sentences: waiting.sentences().map(sentence).collect() };

@@ -62,12 +62,12 @@ async fn fill(
     shown: &mut Shown,
 ) -> Result<(), Refusal> {
     let (client, fields) = app.admit(active, request).await?;
-    shown.text = fields.needed("q")?.to_owned();
+    fields.needed("q")?.clone_into(&mut shown.text);
     let pair = fields.string("pair")?.unwrap_or_default().to_owned();
     let (source, target) = pair.split_once('|').unwrap_or(("auto", pair.as_str()));
     let choice = choose(&app.catalogue(), &shown.text, source, target)?;
     let item = choice.item(shown.text.clone());
-    let translated = app.translate(active, &client, vec![item], &How::default()).await?;
+    let translated = app.translate(active, &client, &[item], &How::default()).await?;
     shown.translation = translated.first().map(crate::app::Translated::text).unwrap_or_default();
     shown.pair = pair;
     Ok(())

@@ -5,8 +5,6 @@
 //! `textarea` and elements with `translate="no"` stay as they are. Markup that is not well-formed stays as it is, too: whatever is given, the
 //! output differs from it only in its texts. O(n).
 
-use std::fmt::Write as _;
-
 /// A page as markup and texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Html {
@@ -97,7 +95,7 @@ impl Html {
             match piece {
                 Piece::Markup(markup) => page.push_str(markup),
                 Piece::Text(text) => {
-                    escape(&texts.next().unwrap_or_else(|| text.clone()), &mut page)
+                    escape(&texts.next().unwrap_or_else(|| text.clone()), &mut page);
                 }
             }
         }
@@ -175,9 +173,7 @@ fn escape(text: &str, page: &mut String) {
             '<' => page.push_str("&lt;"),
             '>' => page.push_str("&gt;"),
             '\u{a0}' => page.push_str("&nbsp;"),
-            '\u{ad}' => {
-                let _ = write!(page, "&shy;");
-            }
+            '\u{ad}' => page.push_str("&shy;"),
             c => page.push(c),
         }
     }
@@ -194,8 +190,8 @@ fn tag_start(text: &str) -> Option<usize> {
 
 /// Where the markup ends that a text begins with, with what is not translated.
 fn markup_end(text: &str) -> usize {
-    if text.starts_with("<!--") {
-        return text[4..].find("-->").map_or(text.len(), |at| 4 + at + 3);
+    if let Some(comment) = text.strip_prefix("<!--") {
+        return comment.find("-->").map_or(text.len(), |at| 4 + at + 3);
     }
     let end = tag_end(text);
     let tag = &text[..end];

@@ -1,5 +1,7 @@
 //! The page that is served: plain HTML, one style sheet and one script, all part of the program.
 
+use std::fmt::Write as _;
+
 use crate::catalogue::Catalogue;
 use crate::detect;
 
@@ -29,8 +31,7 @@ pub(crate) fn render(catalogue: &Catalogue, shown: &Shown, needs_key: bool) -> S
         let selected = if value == escape(&shown.pair) { " selected" } else { "" };
         let name = |code: &str| escape(&detect::name(code));
         let (source, target) = (name(&model.source), name(&model.target));
-        pairs
-            .push_str(&format!("<option value=\"{value}\"{selected}>{source} → {target}</option>"));
+        let _ = write!(pairs, "<option value=\"{value}\"{selected}>{source} → {target}</option>");
     }
     let error = shown.error.as_deref().map(escape).unwrap_or_default();
     // One pass over the page, so that nothing that was typed is filled in again.
@@ -44,8 +45,7 @@ pub(crate) fn render(catalogue: &Catalogue, shown: &Shown, needs_key: bool) -> S
             "text" => page.push_str(&escape(&shown.text)),
             "translation" => page.push_str(&escape(&shown.translation)),
             "error" => page.push_str(&error),
-            "key" if needs_key => page.push_str(""),
-            "key" => page.push_str("hidden"),
+            "key" if !needs_key => page.push_str("hidden"),
             _ => {}
         }
         rest = after;

@@ -10,7 +10,7 @@ use crate::house::{House, load, sentences};
 
 #[test]
 fn what_was_accepted_is_answered_before_the_end() {
-    let house = House::with(|options| options.limits.shutdown = Duration::from_secs(300), load());
+    let house = House::with(|options| options.limits.shutdown = Duration::from_mins(5), load());
     let address = house.address;
     let body = json!({"q": sentences(20), "source": "en", "target": "de"}).to_string();
     let clients: Vec<_> = (0..8)
@@ -71,15 +71,17 @@ fn models_are_loaded_again_and_no_request_is_lost() {
             house.handle.reload();
             let started = Instant::now();
             while loads.load(Ordering::SeqCst) < expected {
-                assert!(started.elapsed() < Duration::from_secs(60));
+                assert!(started.elapsed() < Duration::from_mins(1));
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
-        clients.into_iter().for_each(|client| client.join().unwrap());
+        for client in clients {
+            client.join().unwrap();
+        }
     });
     let started = Instant::now();
     while house.metric("padir_model_loads_total") < 3.0 {
-        assert!(started.elapsed() < Duration::from_secs(60));
+        assert!(started.elapsed() < Duration::from_mins(1));
         std::thread::sleep(Duration::from_millis(5));
     }
     let log = house.log.lock().unwrap();
