@@ -309,4 +309,46 @@ mod tests {
             assert_eq!(html.with(upper), expected, "{name}");
         }
     }
+
+    #[test]
+    fn what_was_put_together_once_stays_as_it_is() {
+        const PARTS: [&str; 24] = [
+            "<",
+            ">",
+            "&",
+            ";",
+            "a",
+            "/",
+            "!",
+            "--",
+            "\"",
+            "'",
+            " ",
+            "#",
+            "x2",
+            "<b>",
+            "</b>",
+            "<code",
+            "</code>",
+            "&lt;",
+            "&zwj;",
+            "\u{a0}",
+            "<!--",
+            "-->",
+            "translate=no",
+            "ä",
+        ];
+        let mut number = 1_u32;
+        let mut next = || {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (number >> 16) as usize
+        };
+        for _ in 0..20_000 {
+            let text: String = (0..next() % 12).map(|_| PARTS[next() % PARTS.len()]).collect();
+            let html = Html::parse(&text);
+            let once = html.with(html.texts());
+            let again = Html::parse(&once);
+            assert_eq!(again.with(again.texts()), once, "{text:?}");
+        }
+    }
 }

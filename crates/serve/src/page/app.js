@@ -16,14 +16,18 @@ let replaying = null;
 function words(pieces, confidences, changed = [], rejected = []) {
   const list = [];
   pieces.forEach((piece, i) => {
-    if (piece.startsWith(SPACE) || list.length === 0) {
-      list.push({ text: "", confidence: 1, changed: false, rejected: true });
+    if (rejected.includes(i)) {
+      // What stands there now is no part of the text.
+      list.push({ text: "·", confidence: confidences[i] ?? 1, changed: false, rejected: true });
+      return;
+    }
+    if (piece.startsWith(SPACE) || list.length === 0 || list[list.length - 1].rejected) {
+      list.push({ text: "", confidence: 1, changed: false, rejected: false });
     }
     const word = list[list.length - 1];
     word.text += piece.replaceAll(SPACE, "");
     word.confidence = Math.min(word.confidence, confidences[i] ?? 1);
     word.changed ||= changed.includes(i);
-    word.rejected &&= rejected.includes(i);
   });
   return list.filter((word) => word.text !== "");
 }
@@ -131,7 +135,7 @@ function showDetails() {
       const row = document.createElement("tr");
       const won = sentence.best?.hypotheses[event.part] === event.hypothesis;
       row.className = won ? "winner" : event.status;
-      const text = event.pieces.join("").replaceAll(SPACE, " ").trim();
+      const text = words(event.pieces, event.confidences, [], event.rejected).map((word) => word.text).join(" ");
       const cells = [s + 1, event.length?.length ?? "", event.step, event.score?.toFixed(3) ?? "", text];
       for (const content of cells) {
         const cell = document.createElement("td");
@@ -301,7 +305,7 @@ function fix(s, w, typed) {
   const fresh = typed.trim().split(/\s+/).filter(Boolean);
   const text = [...list.slice(0, w), ...fresh, ...list.slice(w + 1)];
   const moved = sentence.fixed.filter((i) => i !== w).map((i) => (i < w ? i : i + fresh.length - 1));
-  const fixed = [...new Set([...moved, ...fresh.map((_, i) => w + i)])];
+  const fixed = [...new Set([...moved, ...fresh.map((_, i) => w + i)])].sort((a, b) => a - b);
   if (text.length === 0) return show(stepCount());
   run(async (signal) => {
     const force = { text: text.join(" "), words: fixed };

@@ -109,6 +109,7 @@ try {
   const simple = await plain.newPage();
   await simple.goto(url);
   await simple.fill("#text", "Good morning.");
+  await simple.selectOption("#pair", "en|de");
   await simple.click("#go");
   assert.match(await simple.textContent("#view"), /Guten Morgen\./);
   done("without JavaScript");

@@ -25,7 +25,7 @@ def main(url: str) -> None:
     detected = api.detect("Wo ist bitte der Bahnhof?")
     assert detected[0]["language"] == "de", detected
     print("libretranslatepy: translate, languages, detect")
-    deep = LibreTranslator(source="en", target="de", base_url=url.rstrip("/") + "/", api_key="none")
+    deep = LibreTranslator(source="en", target="de", custom_url=url.rstrip("/") + "/", use_free_api=False, api_key="none")
     translated = deep.translate(ENGLISH)
     assert translated == GERMAN, translated
     several = deep.translate_batch([ENGLISH, ENGLISH])
