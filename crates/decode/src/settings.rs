@@ -107,6 +107,16 @@ pub enum SettingsError {
         /// What there is.
         longest: usize,
     },
+    /// A translation to start from that is empty or too long.
+    #[error(
+        "the template has {length} positions, its end included; it must have from 2 to {longest}"
+    )]
+    Template {
+        /// Its positions, the end included.
+        length: usize,
+        /// The most there may be.
+        longest: usize,
+    },
     /// No such method.
     #[error("there is no decoding method `{name}`; there are {}", Method::list())]
     UnknownMethod {
@@ -155,7 +165,7 @@ impl SettingsError {
             }
             Self::OnePass { .. } => Some("steps"),
             Self::TooLong { .. } => Some("max_length"),
-            Self::NotAnAssignment(_) => None,
+            Self::NotAnAssignment(_) | Self::Template { .. } => None,
         }
     }
 }

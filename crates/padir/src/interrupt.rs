@@ -20,7 +20,7 @@ pub(crate) enum Reaction {
     End,
 }
 
-type React = Box<dyn FnMut() -> Reaction + Send>;
+type React = Box<dyn FnMut(u8) -> Reaction + Send>;
 
 /// What the command does about signals; none if the first ends it.
 static REACT: Mutex<Option<React>> = Mutex::new(None);
@@ -42,7 +42,12 @@ pub(crate) fn exit_code() -> Option<u8> {
 }
 
 /// Lets the command decide what is done about signals from now on.
-pub(crate) fn react(react: impl FnMut() -> Reaction + Send + 'static) {
+pub(crate) fn react(mut react: impl FnMut() -> Reaction + Send + 'static) {
+    react_to_each(move |_| react());
+}
+
+/// Lets the command decide what is done about each signal, by its number.
+pub(crate) fn react_to_each(react: impl FnMut(u8) -> Reaction + Send + 'static) {
     *REACT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(react));
 }
 
@@ -62,7 +67,7 @@ fn hear(number: u8, ignored: bool) {
         return;
     }
     let _ = HEARD.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
-    let reaction = react.as_mut().map_or(Reaction::End, |react| react());
+    let reaction = react.as_mut().map_or(Reaction::End, |react| react(number));
     if reaction == Reaction::End {
         pending::exit(exit_code().map_or(1, i32::from));
     }

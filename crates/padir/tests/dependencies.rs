@@ -126,6 +126,10 @@ fn licences_and_sources_are_allowed() {
     }
 }
 
+/// What neither a translator nor a server needs.
+const HEAVY: [&str; 7] =
+    ["burn", "gemm", "parquet", "faer", "padir-train", "padir-model", "padir-lab"];
+
 #[test]
 fn a_translator_is_built_without_the_heavy_crates() {
     let tree = cargo(&[
@@ -144,7 +148,21 @@ fn a_translator_is_built_without_the_heavy_crates() {
     ]);
     let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(crates.contains(&"padir-translate"), "{tree}");
-    for heavy in ["burn", "gemm", "parquet", "faer", "padir-train", "padir-model", "padir-lab"] {
+    let server = ["axum", "hyper", "tokio", "padir-serve"];
+    for heavy in HEAVY.into_iter().chain(server) {
         assert!(!crates.contains(&heavy), "{heavy} is part of the translator:\n{tree}");
+    }
+}
+
+#[test]
+fn a_server_is_built_without_the_heavy_crates() {
+    let features = ["--no-default-features", "--features", "translate,serve"];
+    let start =
+        ["tree", "--locked", "--offline", "-p", "padir", "-e", "normal", "--prefix", "none"];
+    let tree = cargo(&[&start[..], &features[..]].concat());
+    let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(crates.contains(&"padir-serve"), "{tree}");
+    for heavy in HEAVY {
+        assert!(!crates.contains(&heavy), "{heavy} is part of the server:\n{tree}");
     }
 }

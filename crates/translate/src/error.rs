@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use padir_base::TokenId;
 use padir_checkpoint::CheckpointError;
-use padir_decode::{DecodeError, SettingsError};
+use padir_decode::{DecodeError, Method, SettingsError};
 use padir_engine::EngineError;
 use padir_text::shortlist::ShortlistError;
 use padir_text::vocab::VocabError;
@@ -69,6 +69,15 @@ pub enum TranslateError {
     /// A length penalty that orders nothing.
     #[error("the reranker's length penalty is {0}; it must be finite")]
     RerankerPenalty(f64),
+    /// A translation to start from, for a method that does not refine.
+    #[error("forced tokens need a method that refines; {0} does not")]
+    TemplateMethod(Method),
+    /// A translation to start from, for several sentences at once.
+    #[error("forced tokens are for one sentence; this text has {0} parts")]
+    TemplateParts(usize),
+    /// A forced token that the model does not know.
+    #[error("the model has no token {}", .0.0)]
+    TemplateToken(TokenId),
     /// The model failed, or what it answered cannot be decoded.
     #[error(transparent)]
     Model(Box<dyn StdError + Send + Sync>),

@@ -29,5 +29,5 @@ pub use model::{Model, abilities_of, ctc_symbols_of, symbols_of};
 pub use observer::{Place, Watcher};
 pub use padir_decode::Decoding;
 pub use rerank::Reranker;
-pub use translation::{Alternative, Translation};
+pub use translation::{Alternative, Translation, seam};
 pub use translator::{Decoded, Look, Options, Segmentation, Text, Translator, decoding_of};

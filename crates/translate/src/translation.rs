@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use padir_base::TokenId;
 use padir_decode::Hypothesis;
 use padir_text::vocab::Vocabulary;
 use serde::Serialize;
@@ -38,6 +39,12 @@ pub struct Alternative {
     pub hypotheses: Vec<usize>,
     /// Whether a part did not end by itself, but at the longest that was allowed.
     pub cut: bool,
+    /// The tokens themselves, part after part, without ends.
+    #[serde(skip)]
+    pub token_ids: Vec<TokenId>,
+    /// ln p of each of them when it was last predicted, or by the reranker; 0 for a forced one.
+    #[serde(skip)]
+    pub log_probs: Vec<f64>,
 }
 
 impl Translation {
@@ -90,6 +97,8 @@ fn alternative(
             whole.steps = whole.steps.max(hypothesis.steps);
             whole.hypotheses.push(hypothesis.number);
             whole.cut |= hypothesis.cut;
+            whole.token_ids.extend(&hypothesis.tokens);
+            whole.log_probs.extend(&hypothesis.log_probs);
         }
     }
     // Emoji after the last sentence: texts end without white space.
@@ -99,7 +108,7 @@ fn alternative(
 
 /// What stands between the translations of two parts: what stood between the parts, or a space where they were cut after a stop that
 /// needs none and the translations' script does.
-fn seam<'t>(part: Part<'t>, before: &str, after: &str) -> &'t str {
+pub fn seam<'t>(part: Part<'t>, before: &str, after: &str) -> &'t str {
     let stops = part.text.ends_with(['。', '！', '？', '、', '，', '；', '：']);
     let spaced = |c: Option<char>| c.is_some_and(|c| !is_unspaced(c));
     if stops && part.gap.is_empty() && spaced(before.chars().last()) && spaced(after.chars().next())

@@ -9,6 +9,7 @@ use padir_checkpoint::{Checkpoint, GENERATION, ModelConfig, SENTENCEPIECE, TOKEN
 use padir_decode::autoregression::{self, Beam, Sample, Source};
 use padir_decode::ctc::{self, Ctc};
 use padir_decode::decoding::stored;
+use padir_decode::padir::Template;
 use padir_decode::{
     Decoding, EasyFirst, GibbsChain, Hypothesis, easy_first_each, gibbs_each, padir,
 };
@@ -53,12 +54,14 @@ pub struct Text<'t> {
     pub text: &'t str,
     /// How it is decoded; none for the translator's own way.
     pub decoding: Option<&'t Decoding>,
+    /// What its refinement starts from, with tokens that stand fixed. Only for a text that is translated in one part.
+    pub template: Option<&'t Template>,
 }
 
 impl<'t> Text<'t> {
     /// A text that is decoded as the translator decodes.
     pub fn new(number: u64, text: &'t str) -> Self {
-        Self { number, text, decoding: None }
+        Self { number, text, decoding: None, template: None }
     }
 }
 
@@ -90,6 +93,8 @@ struct Job<'t> {
     number: u64,
     /// How it is decoded; none for the translator's own way.
     decoding: Option<&'t Decoding>,
+    /// What its refinement starts from.
+    template: Option<&'t Template>,
     /// Who asks for it.
     places: Vec<Place>,
 }
@@ -294,6 +299,9 @@ impl<M: Model> Translator<M> {
         }
         let mut jobs = Jobs::default();
         let plans: Vec<Plan<'_>> = texts.iter().map(|text| self.plan(*text, &mut jobs)).collect();
+        for (text, plan) in texts.iter().zip(&plans) {
+            self.check_template(text, plan)?;
+        }
         let mut lists = Vec::with_capacity(jobs.list.len());
         let mut rest = jobs.list.as_slice();
         while !rest.is_empty() {
@@ -346,7 +354,7 @@ impl<M: Model> Translator<M> {
                 ids.push(eos);
                 let place = Place { text: text.number, part: plan.translated };
                 plan.translated += 1;
-                plan.parts.push((part, Some(jobs.add(ids, text.decoding, place))));
+                plan.parts.push((part, Some(jobs.add(ids, &text, place))));
             }
         };
         let wholes = match self.segmentation {
@@ -378,6 +386,23 @@ impl<M: Model> Translator<M> {
             }
         }
         plan
+    }
+
+    /// Whether a text can start from its template, if it has one.
+    fn check_template(&self, text: &Text<'_>, plan: &Plan<'_>) -> Result<(), TranslateError> {
+        let Some(template) = text.template else { return Ok(()) };
+        let decoding = text.decoding.unwrap_or(&self.decoding);
+        let refinement = decoding.refinement();
+        let refinement = refinement.ok_or(TranslateError::TemplateMethod(decoding.method()))?;
+        template.check(&refinement)?;
+        if plan.parts.len() > 1 {
+            return Err(TranslateError::TemplateParts(plan.parts.len()));
+        }
+        let size = self.config().symbols.vocab_size;
+        match template.tokens().iter().find(|token| token.index() >= size) {
+            Some(&token) => Err(TranslateError::TemplateToken(token)),
+            None => Ok(()),
+        }
     }
 
     /// How many of the first jobs memory bears at a time; at least one.
@@ -510,7 +535,8 @@ impl<M: Model> Translator<M> {
         let symbols = symbols_of(self.model.config());
         let sentences =
             self.parallel_sentences(jobs, numbers, |i| settings[i].lengths_to_know())?;
-        Ok(padir::refine_each(&mut self.model, settings, &symbols, &sentences, guide)?)
+        let templates: Vec<_> = numbers.iter().map(|&job| jobs[job].template).collect();
+        Ok(padir::refine_from(&mut self.model, settings, &symbols, &sentences, &templates, guide)?)
     }
 
     /// Jobs as parallel decoding knows them, each with so many lengths.
@@ -591,16 +617,19 @@ struct Jobs<'t> {
 }
 
 impl<'t> Jobs<'t> {
-    fn add(&mut self, source: &[TokenId], decoding: Option<&'t Decoding>, place: Place) -> usize {
+    fn add(&mut self, source: &[TokenId], text: &Text<'t>, place: Place) -> usize {
+        let (decoding, template) = (text.decoding, text.template);
         let known = self.known.entry(source.to_vec()).or_default();
-        let same = |&&job: &&usize| self.list[job].decoding == decoding;
+        let same = |&&job: &&usize| {
+            self.list[job].decoding == decoding && self.list[job].template == template
+        };
         if let Some(&job) = known.iter().find(same) {
             self.list[job].places.push(place);
             return job;
         }
         let (source, number) = (source.to_vec(), fingerprint(source));
         known.push(self.list.len());
-        self.list.push(Job { source, number, decoding, places: vec![place] });
+        self.list.push(Job { source, number, decoding, template, places: vec![place] });
         self.list.len() - 1
     }
 }

@@ -44,10 +44,12 @@ mod run;
 mod settings;
 mod start;
 mod state;
+mod template;
 
-pub use run::{refine, refine_by, refine_each};
+pub use run::{refine, refine_by, refine_each, refine_from};
 pub use settings::{
     Counted, Initial, Procedure, Prune, RemaskRule, Replacement, Settings, StopRule, Wanted,
 };
 pub use start::{Sentence, Symbols, initial_tokens};
 pub(crate) use start::{Start, plan};
+pub use template::Template;

@@ -10,8 +10,9 @@ use padir_base::denoise::{Answers, Denoiser};
 
 use super::prune::prune;
 use super::settings::{RemaskRule, Replacement, Settings};
-use super::start::{Sentence, Start, Symbols, plan};
+use super::start::{Sentence, Start, Symbols, plan, plan_from};
 use super::state::{HypothesisState, Rules, Turn};
+use super::template::Template;
 use crate::batch::Batch;
 use crate::chance::{Chance, ChanceError, Streams};
 use crate::event::{Observer, Status};
@@ -54,8 +55,26 @@ pub fn refine_each<D: Denoiser, O: Observer>(
     sentences: &[Sentence],
     observer: &mut O,
 ) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
+    refine_from(denoiser, settings, symbols, sentences, &vec![None; sentences.len()], observer)
+}
+
+/// [`refine_each`] where sentences may start from templates: one that does has a single hypothesis, of the template's length.
+///
+/// # Errors
+/// As there, or if a template does not fit its settings.
+///
+/// # Panics
+/// If there are not as many settings and templates as sentences.
+pub fn refine_from<D: Denoiser, O: Observer>(
+    denoiser: &mut D,
+    settings: &[&Settings],
+    symbols: &Symbols,
+    sentences: &[Sentence],
+    templates: &[Option<&Template>],
+    observer: &mut O,
+) -> Result<Vec<Vec<Hypothesis>>, DecodeError<D::Error>> {
     check(denoiser, settings)?;
-    let starts = plan(settings, symbols, sentences)?;
+    let starts = plan_from(settings, symbols, sentences, templates)?;
     let streams = starts.iter().map(|start| (settings[start.sentence].seed, start.stream));
     let mut chance = Streams::keyed(streams);
     Run::new(denoiser, settings, symbols, starts).finish(sentences, &mut chance, observer)

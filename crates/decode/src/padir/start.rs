@@ -9,6 +9,7 @@ use padir_base::TokenId;
 use padir_base::random::Purpose;
 
 use super::settings::{Initial, Settings};
+use super::template::Template;
 use crate::hypothesis::LengthCandidate;
 use crate::settings::SettingsError;
 
@@ -81,6 +82,8 @@ pub(crate) struct Start {
     pub(crate) tokens: Vec<TokenId>,
     /// The number of its stream.
     pub(crate) stream: u64,
+    /// Which of its tokens no step changes, if it starts from a template.
+    pub(crate) forced: Option<Vec<bool>>,
 }
 
 /// The starts of all sentences, sentence after sentence.
@@ -104,9 +107,50 @@ pub(crate) fn plan(
             candidate,
             tokens: initial(settings, symbols, sentence.number, candidate),
             stream: stream(sentence.number, candidate),
+            forced: None,
         }));
     }
     Ok(starts)
+}
+
+/// The starts of all sentences. One with a template has a single start: the template.
+pub(super) fn plan_from(
+    settings: &[&Settings],
+    symbols: &Symbols,
+    sentences: &[Sentence],
+    templates: &[Option<&Template>],
+) -> Result<Vec<Start>, SettingsError> {
+    assert_eq!(templates.len(), sentences.len(), "every sentence has a template or none");
+    let mut starts = plan(settings, symbols, sentences)?;
+    if templates.iter().all(Option::is_none) {
+        return Ok(starts);
+    }
+    starts.retain(|start| templates[start.sentence].is_none());
+    for (index, (sentence, template)) in sentences.iter().zip(templates).enumerate() {
+        if let Some(template) = template {
+            template.check(settings[index])?;
+            starts.push(start_from(index, sentence, template));
+        }
+    }
+    starts.sort_by_key(|start| start.sentence);
+    Ok(starts)
+}
+
+fn start_from(index: usize, sentence: &Sentence, template: &Template) -> Start {
+    let length = template.length();
+    let known = sentence.lengths.iter().find(|&&(known, _)| known == length);
+    // It competes with nothing, so that any finite number will do where the model has none.
+    let log_prob = known.map_or(0.0, |&(_, log_prob)| log_prob);
+    let candidate = LengthCandidate { length, log_prob, decode: 0 };
+    let (tokens, forced) = template.start();
+    Start {
+        sentence: index,
+        number: 0,
+        candidate,
+        tokens,
+        stream: stream(sentence.number, candidate),
+        forced: Some(forced),
+    }
 }
 
 /// Whether the ids that a start needs exist.

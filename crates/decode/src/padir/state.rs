@@ -101,13 +101,16 @@ impl HypothesisState {
             // The end is where it is: it is not hidden, and nobody asks for it.
             *end = false;
         }
+        close(&mut open, start.forced.as_deref());
+        let done = !open.contains(&true);
         Self {
             open,
-            status: Status::Live,
+            // Where all is forced, there is nothing to predict.
+            status: if done { Status::Finished } else { Status::Live },
             turn: Turn::First,
-            score: f64::NEG_INFINITY,
+            score: if done { 0.0 } else { f64::NEG_INFINITY },
             prune_score: f64::NEG_INFINITY,
-            accepted: vec![false; n],
+            accepted: start.forced.clone().unwrap_or_else(|| vec![false; n]),
             predicted: tokens.clone(),
             log_probs: vec![0.0; n],
             confidence: vec![0.0; n],
@@ -125,6 +128,11 @@ impl HypothesisState {
 
     pub(super) fn is_live(&self) -> bool {
         self.status == Status::Live && self.turn != Turn::Waiting
+    }
+
+    /// Whether a template holds a position.
+    fn is_forced(&self, position: usize) -> bool {
+        self.start.forced.as_ref().is_some_and(|forced| forced[position])
     }
 
     /// What the last step predicted.
@@ -176,7 +184,7 @@ impl HypothesisState {
             let mask_context = MaskContext::of_tokens(&self.predicted[..self.free(rules)]);
             let law = MaskLaw::Repeats { phrase: rules.settings.stutter_phrase };
             let repeats = chance.mask(row, &law, &mask_context)?;
-            repeats.positions().for_each(|i| rejects.hide(i));
+            repeats.positions().filter(|&i| !self.is_forced(i)).for_each(|i| rejects.hide(i));
         }
         match rules.settings.procedure {
             Procedure::Paper => self.settle_as_in_the_paper(rules, rejects, row, chance),
@@ -252,7 +260,7 @@ impl HypothesisState {
             .with_confidence(&self.confidence[..free])
             .at_step(rules.step);
         let more = rejected(rules.settings, &mask_context, &self.confidences[..free], row, chance)?;
-        more.positions().for_each(|i| rejects.hide(i));
+        more.positions().filter(|&i| !self.is_forced(i)).for_each(|i| rejects.hide(i));
         Ok(())
     }
 
@@ -303,7 +311,11 @@ impl HypothesisState {
         let settings = rules.settings;
         !settings.drop_unchanged
             || match settings.procedure {
-                Procedure::Paper => form.tokens[position] != self.start.tokens[position],
+                // The tokens of a template mean something, and may well stay.
+                Procedure::Paper => {
+                    self.start.forced.is_some()
+                        || form.tokens[position] != self.start.tokens[position]
+                }
                 Procedure::Corrected => form.accepted[position],
             }
     }
@@ -362,6 +374,7 @@ impl HypothesisState {
                 order.iter().take(count).for_each(|&i| self.open[i] = true);
             }
         }
+        close(&mut self.open, self.start.forced.as_deref());
     }
 
     /// What listeners are told.
@@ -396,6 +409,13 @@ impl HypothesisState {
             length: Some(self.start.candidate),
             cut: false,
         }
+    }
+}
+
+/// Closes the positions that a template holds.
+fn close(open: &mut [bool], forced: Option<&[bool]>) {
+    for (open, &forced) in open.iter_mut().zip(forced.unwrap_or_default()) {
+        *open &= !forced;
     }
 }
 

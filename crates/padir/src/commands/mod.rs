@@ -35,6 +35,8 @@ mod run;
 mod runs;
 #[cfg(feature = "toolkit")]
 mod score;
+#[cfg(feature = "serve")]
+mod serve;
 #[cfg(feature = "toolkit")]
 mod shortlist;
 #[cfg(feature = "toolkit")]
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Runs(runs::Runs),
     #[cfg(feature = "toolkit")]
     Score(score::Score),
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::Serve>),
     #[cfg(feature = "toolkit")]
     Shortlist(shortlist::Shortlist),
     #[cfg(feature = "toolkit")]
@@ -124,6 +128,8 @@ impl Command {
             Self::Runs(command) => command.run(console),
             #[cfg(feature = "toolkit")]
             Self::Score(command) => command.run(console),
+            #[cfg(feature = "serve")]
+            Self::Serve(command) => command.run(console),
             #[cfg(feature = "toolkit")]
             Self::Shortlist(command) => command.run(console),
             #[cfg(feature = "toolkit")]

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "attention")]
 mod align;
-mod model_path;
+pub(crate) mod model_path;
 mod sink;
 mod source;
 mod trace;

@@ -65,15 +65,15 @@ pub(super) fn find(from: Option<&str>, to: Option<&str>) -> Result<PathBuf> {
 
 /// A model on a model path.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Model {
-    name: String,
-    path: PathBuf,
+pub(crate) struct Model {
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
     /// Source and target.
-    languages: Option<(String, String)>,
+    pub(crate) languages: Option<(String, String)>,
 }
 
 impl Model {
-    fn of(name: String, path: PathBuf) -> Self {
+    pub(crate) fn of(name: String, path: PathBuf) -> Self {
         let own = languages(&path);
         let own = own.pair().map(|(source, target)| (source.to_string(), target.to_string()));
         Self { languages: own.or_else(|| by_name(&name)), name, path }
@@ -98,7 +98,7 @@ fn by_name(name: &str) -> Option<(String, String)> {
 }
 
 /// All model directories, the nearest first; only one if it is named.
-fn model_paths() -> Vec<PathBuf> {
+pub(crate) fn model_paths() -> Vec<PathBuf> {
     if let Some(named) = env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
         return vec![PathBuf::from(named)];
     }
@@ -110,7 +110,7 @@ fn model_paths() -> Vec<PathBuf> {
 }
 
 /// The models on a model path, by name.
-fn models(model_path: &Path) -> Result<Vec<Model>> {
+pub(crate) fn models(model_path: &Path) -> Result<Vec<Model>> {
     let entries = fs::read_dir(model_path)
         .with_context(|| format!("cannot search {}", model_path.display()))?;
     let model = |entry: fs::DirEntry| {
