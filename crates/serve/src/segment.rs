@@ -71,6 +71,8 @@ impl Layout {
                 whole.push_str(text);
                 before = Some(sentence);
             }
+            // Emoji after the last sentence.
+            whole.push_str(before.map_or("", |last| &last.gap));
             whole.push_str(&line.trail);
         }
         whole
@@ -106,6 +108,7 @@ mod tests {
             ("nothing", "", vec![], ""),
             ("white space", " \n ", vec![], " \n "),
             ("no words", "😀 --- …", vec![], "😀 --- …"),
+            ("emoji around", "👋 hi! 😀 you 👋", vec!["hi!", "you"], "👋 HI! 😀 YOU 👋"),
             ("some words", "😀\nyes\n!!!", vec!["yes"], "😀\nYES\n!!!"),
         ];
         for (name, text, expected, joined) in cases {
