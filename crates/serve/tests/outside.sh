@@ -23,6 +23,10 @@ else
   skip "Python clients (pip cannot install libretranslatepy and deep-translator)"
 fi
 
+# Debian's Chromium, where it can be installed.
+if [ ! -x /usr/bin/chromium ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  { timeout 120 apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 400 apt-get install -y -qq --no-install-recommends chromium; } >"$work/apt" 2>&1 || true
+fi
 if [ -x /usr/bin/chromium ] && command -v npm >/dev/null && ( cd "$work" && npm install --silent --no-audit --no-fund playwright-core >/dev/null 2>&1 ); then
   printf '== the page in Chromium\n'
   ( cd "$work" && node "$here/browser/page.mjs" "$url" ${pictures:+"$pictures"} )
