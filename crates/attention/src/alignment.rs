@@ -224,7 +224,9 @@ impl Aligner {
     /// The alignment of a text of such parts.
     pub fn align(&self, parts: &[PartAttention]) -> Alignment {
         let mut whole = Alignment { unit: self.unit, ..Alignment::default() };
-        parts.iter().for_each(|part| whole.extend(part.align(self.unit)));
+        for part in parts {
+            whole.extend(part.align(self.unit));
+        }
         whole
     }
 }
@@ -276,7 +278,9 @@ fn words(pieces: &[String]) -> (Vec<String>, Vec<usize>) {
     if words.last().is_some_and(String::is_empty) {
         words.pop();
         let last = words.len().saturating_sub(1);
-        places.iter_mut().for_each(|place| *place = (*place).min(last));
+        for place in &mut places {
+            *place = (*place).min(last);
+        }
     }
     (words, places)
 }

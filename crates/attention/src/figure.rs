@@ -7,6 +7,9 @@ use crate::report::{Contrast, LayerReport, Report};
 use crate::study::Study;
 use crate::table::Quantity;
 
+/// What a curve shows of a layer.
+type Of = fn(&LayerReport) -> Contrast;
+
 /// Points of a distribution function at most: more cannot be told apart.
 const POINTS: usize = 200;
 
@@ -40,7 +43,7 @@ pub fn study(study: &Study, report: &Report) -> Scene {
     )
     .title("every layer")
     .legend(Corner::TopRight);
-    let curves: [(&str, fn(&LayerReport) -> Contrast); 3] = [
+    let curves: [(&str, Of); 3] = [
         ("self-attention", |layer| layer.self_attention),
         ("total variation", |layer| layer.tv),
         ("cosine distance", |layer| layer.cosine),
@@ -60,7 +63,7 @@ fn shares(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     let step = count.div_ceil(POINTS).max(1);
     let at = |i: usize| (values[i], (i + 1) as f64 / count as f64);
     let mut points: Vec<(f64, f64)> = (0..count).step_by(step).map(at).collect();
-    if count > 0 && (count - 1) % step != 0 {
+    if count > 0 && !(count - 1).is_multiple_of(step) {
         points.push(at(count - 1));
     }
     points

@@ -1,9 +1,9 @@
 //! The measures of one pair of neighbours, i and i + 1, in one layer.
 //!
-//! Self-attention a_h(i, j) of head h, from position i to j, in both directions; cross-attention distributions p_h and q_h of the two positions:
+//! Self-attention aₕ(i, j) of head h, from position i to j, in both directions; cross-attention distributions pₕ and qₕ of the two positions:
 //!
 //! ```text
-//! total variation  ½ Σ |p_h − q_h|          cosine distance  1 − p_h·q_h / (|p_h|·|q_h|)
+//! total variation  ½ Σ |pₕ − qₕ|          cosine distance  1 − pₕ·qₕ / (|pₕ|·|qₕ|)
 //! ```
 //!
 //! Each is summed up over heads by its minimum, mean and maximum. Top-k overlap of self-attention is the share of heads and directions in which the other
@@ -91,7 +91,7 @@ impl Pair {
             cosine: Spread::of(&cosine_heads),
             cross_top,
             self_heads: heads
-                .map(|h| (weight(h, directions[0]) + weight(h, directions[1])) / 2.0)
+                .map(|h| f64::midpoint(weight(h, directions[0]), weight(h, directions[1])))
                 .collect(),
             tv_heads,
             cosine_heads,

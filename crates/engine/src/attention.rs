@@ -199,7 +199,7 @@ impl Session {
                 square.resize(heads * n * n, 0.0);
                 for query in 0..n {
                     for head in 0..heads {
-                        let seen = &caught.self_attn[at..at + query + 1];
+                        let seen = &caught.self_attn[at..][..=query];
                         square[(head * n + query) * n..][..=query].copy_from_slice(seen);
                         at += query + 1;
                     }

@@ -123,6 +123,7 @@ struct One<'a> {
 }
 
 /// Which query of its row it is, of how many.
+#[derive(Clone, Copy)]
 struct Place {
     number: usize,
     queries: usize,
@@ -149,7 +150,9 @@ impl One<'_> {
             keys().for_each(|key| out[key] = (score(key) - top).exp());
             let total: f32 = out.iter().sum();
             if total > 0.0 {
-                out.iter_mut().for_each(|weight| *weight /= total);
+                for weight in out.iter_mut() {
+                    *weight /= total;
+                }
             }
         }
     }

@@ -175,6 +175,9 @@ impl Attention {
     }
 }
 
+/// A distance of the second table.
+type Of = fn(&CrossTable) -> &Spreads;
+
 /// The report for people.
 fn tables(report: &Report) -> String {
     let mut out = String::new();
@@ -220,8 +223,7 @@ fn write_tables(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "{:>9}{:>9}", share(*top1), share(*top2))?;
     }
     writeln!(out, "\ndistance of cross-attention between neighbours")?;
-    let distances: [(&str, fn(&CrossTable) -> &Spreads); 2] =
-        [("tv", |table| &table.tv), ("cosine", |table| &table.cosine)];
+    let distances: [(&str, Of); 2] = [("tv", |table| &table.tv), ("cosine", |table| &table.cosine)];
     for (distance, of) in distances {
         writeln!(
             out,

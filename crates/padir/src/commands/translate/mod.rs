@@ -244,17 +244,7 @@ impl Translate {
             trace.finish()?;
         }
         worked?;
-        if count.too_long > 0 {
-            let longest = translator.longest_source();
-            let what = if count.too_long == 1 { "sentence was" } else { "sentences were" };
-            console.note(format!(
-                "{} {what} longer than the {longest} tokens that this model translates in one piece, and split: check them",
-                count.too_long
-            ));
-        }
-        if count.texts > 1 {
-            console.note(count.summary());
-        }
+        count.tell(console, translator.longest_source());
         Ok(())
     }
 
@@ -461,6 +451,20 @@ impl Count {
         let best = translations.iter().filter_map(|t| t.alternatives.first());
         self.target += best.map(|best| best.tokens).sum::<usize>();
         self.seconds += seconds;
+    }
+
+    /// Says what should be known about it.
+    fn tell(&self, console: &Console, longest: usize) {
+        if self.too_long > 0 {
+            let what = if self.too_long == 1 { "sentence was" } else { "sentences were" };
+            console.note(format!(
+                "{} {what} longer than the {longest} tokens that this model translates in one piece, and split: check them",
+                self.too_long
+            ));
+        }
+        if self.texts > 1 {
+            console.note(self.summary());
+        }
     }
 
     fn summary(&self) -> String {
