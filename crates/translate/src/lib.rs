@@ -11,6 +11,7 @@
 //! decodes its dev sets through the same code.
 
 mod error;
+mod forced;
 mod model;
 mod observer;
 mod rerank;
@@ -20,6 +21,7 @@ mod translation;
 mod translator;
 
 pub use error::TranslateError;
+pub use forced::template_of;
 pub use model::{Model, abilities_of, ctc_symbols_of, symbols_of};
 pub use observer::{Place, Watcher};
 pub use padir_decode::Decoding;
