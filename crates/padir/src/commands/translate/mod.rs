@@ -163,10 +163,7 @@ impl Translate {
         if self.no_split {
             translator.set_segmentation(Segmentation::Lines);
         }
-        let template = self.fix.as_deref().map(|fix| fixed(fix, &translator)).transpose()?;
-        if template.is_some() && self.texts.len() != 1 {
-            bail!("--fix is for one text, and there are {}", self.texts.len());
-        }
+        let template = self.template(&translator)?;
         if self.watch && translator.decoding().method().order() == Order::Autoregressive {
             bail!("--watch shows refinement, and this is an autoregressive model");
         }
@@ -253,6 +250,15 @@ impl Translate {
             console.note(count.summary());
         }
         Ok(())
+    }
+
+    /// What refinement starts from, if the user fixes words.
+    fn template(&self, translator: &Translator) -> Result<Option<Template>> {
+        let Some(fix) = &self.fix else { return Ok(None) };
+        if self.texts.len() != 1 {
+            bail!("--fix is for one text, and there are {}", self.texts.len());
+        }
+        Ok(Some(fixed(fix, translator)?))
     }
 
     /// The model's own way of decoding with what the user changed.
