@@ -141,7 +141,8 @@ impl From<&TranslateError> for Refusal {
             TranslateError::Settings(_)
             | TranslateError::TemplateMethod(_)
             | TranslateError::TemplateParts(_)
-            | TranslateError::TemplateToken(_) => Self::Invalid(error.to_string()),
+            | TranslateError::TemplateToken(_)
+            | TranslateError::Unspellable(_) => Self::Invalid(error.to_string()),
             // Others may name files.
             _ => Self::Failed,
         }

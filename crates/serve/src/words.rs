@@ -1,9 +1,7 @@
-//! Words of a translation that stand fixed.
-//!
-//! A vocabulary does not join what white space separates, so that the tokens of a text are those of its words, one word after the other.
+//! Words of a translation that stand fixed, as clients name them.
 
-use padir_base::TokenId;
 use padir_decode::padir::Template;
+use padir_translate::template_of;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -31,19 +29,7 @@ impl Force {
                 "`force.words` has {beyond}; `force.text` has {count} words, counted from 0"
             )));
         }
-        let mut template = Template::new();
-        let mut encoder = model.vocabulary.encoder();
-        let mut ids: Vec<TokenId> = Vec::new();
-        for (at, word) in words.iter().enumerate() {
-            encoder.encode_into(word, &mut ids);
-            let forced = self.words.contains(&at);
-            if forced && ids.contains(&model.vocabulary.unknown()) {
-                return Err(Refusal::Invalid(format!(
-                    "the model cannot spell {word:?}: its vocabulary lacks a character"
-                )));
-            }
-            template.extend(ids.iter().copied(), forced);
-        }
-        Ok(template)
+        let words = words.iter().enumerate().map(|(at, word)| (*word, self.words.contains(&at)));
+        template_of(&model.vocabulary, words).map_err(|error| Refusal::from(&error))
     }
 }

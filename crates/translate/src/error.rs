@@ -75,6 +75,9 @@ pub enum TranslateError {
     /// A translation to start from, for several sentences at once.
     #[error("forced tokens are for one sentence; this text has {0} parts")]
     TemplateParts(usize),
+    /// A forced word that the vocabulary has no tokens for.
+    #[error("the model cannot spell {0:?}: its vocabulary lacks a character")]
+    Unspellable(String),
     /// A forced token that the model does not know.
     #[error("the model has no token {}", .0.0)]
     TemplateToken(TokenId),

@@ -14,6 +14,7 @@
 
 mod emoji;
 mod error;
+mod forced;
 mod import;
 mod model;
 mod observer;
@@ -24,6 +25,7 @@ mod translation;
 mod translator;
 
 pub use error::TranslateError;
+pub use forced::template_of;
 pub use import::{ImportFailure, ImportOptions, Imported, import};
 pub use model::{Model, abilities_of, ctc_symbols_of, symbols_of};
 pub use observer::{Place, Watcher};

@@ -129,3 +129,32 @@ fn forced_words_stay_at_every_step() {
         assert!(reply.error().starts_with(expected), "{}", reply.body);
     }
 }
+
+#[test]
+fn a_forced_word_stays_whatever_the_sentence() {
+    let house = House::build();
+    let sources = [
+        "The old man reads a book in the garden.",
+        "We are going to the station tomorrow morning.",
+        "Tom has two dogs and a cat.",
+        "I would like a glass of water.",
+        "She does not speak German.",
+        "Where did you buy this green hat?",
+    ];
+    let ask = |body: &Value| {
+        let reply = house.json("/v1/translate", body);
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.value()["translations"][0]["text"].as_str().unwrap().to_owned()
+    };
+    for source in sources {
+        let plain = ask(&json!({"q": source, "source": "en", "target": "de"}));
+        let count = plain.split_whitespace().count();
+        for (word, other) in [(0, "Morgen"), (count / 2, "Elefanten"), (count - 1, "vielleicht")] {
+            let mut words: Vec<&str> = plain.split_whitespace().collect();
+            words[word] = other;
+            let force = json!({"text": words.join(" "), "words": [word]});
+            let text = ask(&json!({"q": source, "source": "en", "target": "de", "force": force}));
+            assert!(text.contains(other), "{other} is not in {text:?}");
+        }
+    }
+}

@@ -12,18 +12,21 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
+use padir_decode::padir::Template;
 use padir_decode::{Abilities, Event, Method, Order, padir};
 #[cfg(feature = "toolkit")]
 use padir_pipeline::recipe::Description;
 use padir_text::lines::LINE_LIMIT;
 use padir_translate::{
     Decoding, Place, Segmentation, Text, Translation, Translator, Watcher, abilities_of,
+    template_of,
 };
 
 use super::arithmetic::Arithmetic;
 use super::rerank::RerankArgs;
 use crate::console::{Console, is_quiet_end};
+use crate::hint::WithHint;
 use crate::places::{Force, Places};
 use sink::Sink;
 use source::{Line, Source};
@@ -51,6 +54,7 @@ const MANUAL: &str = include_str!("manual.md");
   padir translate --model runs/en-de/best --rerank runs/teacher/best < test.en > test.de
   padir translate --model runs/teacher/best --sample --nbest 5 --set sampling.temperature=0.7 \"Two men are talking.\"
   padir translate --model runs/en-de/best --set stop.rule=confident --set stop.min_log_prob=-0.05 < test.en
+  padir translate --fix \"Mein [Onkel] lernt Klavier.\" \"My brother is learning to play the piano.\"
   padir translate --manual")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Translate {
@@ -98,6 +102,10 @@ pub(crate) struct Translate {
 
     #[command(flatten)]
     rerank: RerankArgs,
+
+    /// Start from this translation and keep its words in [brackets] at every step; the rest is refined around them. For one text of one sentence.
+    #[arg(long, value_name = "TRANSLATION", conflicts_with_all = ["files", "rerank"], help_heading = "Decoding")]
+    fix: Option<String>,
 
     /// Print the N best translations of each text: number ||| text ||| score.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Output")]
@@ -166,6 +174,7 @@ impl Translate {
         if self.no_split {
             translator.set_segmentation(Segmentation::Lines);
         }
+        let template = self.template(&translator)?;
         if self.watch && translator.decoding().method().order() == Order::Autoregressive {
             bail!("--watch shows refinement, and this is an autoregressive model");
         }
@@ -203,8 +212,13 @@ impl Translate {
         let mut count = Count::default();
         let worked = source.for_each_batch(batch, |lines| {
             let started = Instant::now();
-            let texts: Vec<Text<'_>> =
-                lines.iter().map(|Line { number, text }| Text::new(*number, text)).collect();
+            let texts: Vec<Text<'_>> = lines
+                .iter()
+                .map(|Line { number, text }| Text {
+                    template: template.as_ref(),
+                    ..Text::new(*number, text)
+                })
+                .collect();
             #[cfg(not(feature = "attention"))]
             let translations = translator.translate(&texts, most, &mut listener)?;
             #[cfg(feature = "attention")]
@@ -248,6 +262,15 @@ impl Translate {
         Ok(())
     }
 
+    /// What refinement starts from, if the user fixes words.
+    fn template(&self, translator: &Translator) -> Result<Option<Template>> {
+        let Some(fix) = &self.fix else { return Ok(None) };
+        if self.texts.len() != 1 {
+            bail!("--fix is for one text, and there are {}", self.texts.len());
+        }
+        Ok(Some(fixed(fix, translator)?))
+    }
+
     /// The model's own way of decoding with what the user changed.
     fn decoding(&self, translator: &Translator) -> Result<Decoding> {
         let counts = Counts { steps: self.steps, lengths: self.lengths, beam: self.beam };
@@ -258,6 +281,20 @@ impl Translate {
         let model = abilities_of(translator.config());
         self.shortcuts.resolve(translator.decoding(), &model, counts, &set)
     }
+}
+
+/// A translation to start from, whose words in brackets stand fixed.
+fn fixed(translation: &str, translator: &Translator) -> Result<Template> {
+    let words: Vec<(String, bool)> = translation
+        .split_whitespace()
+        .map(|word| (word.replace(['[', ']'], ""), word.starts_with('[') && word.contains(']')))
+        .collect();
+    if !words.iter().any(|(_, fixed)| *fixed) {
+        return Err(anyhow!("--fix fixes no word"))
+            .hint("words in brackets stand fixed: --fix \"Mein [Onkel] lernt Klavier.\"");
+    }
+    let words = words.iter().map(|(word, fixed)| (word.as_str(), *fixed));
+    Ok(template_of(translator.vocabulary(), words)?)
 }
 
 /// How many translations of a text a search finds at most, and the option that finds more, if that is fewer than wanted.
