@@ -182,13 +182,16 @@ pub fn permutation(samples: &[Sample], permutations: usize, seed: Seed) -> Optio
 mod tests {
     use super::*;
 
-    fn samples(all: &[(u32, bool, f64)]) -> Vec<Sample> {
+    /// Sentence, failure and value.
+    type Row = (u32, bool, f64);
+
+    fn samples(all: &[Row]) -> Vec<Sample> {
         all.iter().map(|&(sentence, fails, value)| Sample { sentence, fails, value }).collect()
     }
 
     #[test]
     fn auc_counts_wins_and_half_of_ties() {
-        let cases: [(&[(u32, bool, f64)], Option<f64>); 5] = [
+        let cases: [(&[Row], Option<f64>); 5] = [
             (&[(0, true, 2.0), (0, false, 1.0)], Some(1.0)),
             (&[(0, true, 1.0), (0, false, 1.0)], Some(0.5)),
             (&[(0, true, 1.0), (0, true, 3.0), (0, false, 2.0)], Some(0.5)),

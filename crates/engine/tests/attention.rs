@@ -67,7 +67,9 @@ proptest! {
         let sources: Vec<Vec<TokenId>> = sources.iter().map(|&n| tokens(&mut stream, n)).collect();
         let mut rows: Vec<Row> = rows.iter().map(|&n| Row::random(&mut stream, n, sources.len())).collect();
         if config.parallel().is_none() {
-            rows.iter_mut().for_each(|row| row.hidden.fill(false));
+            for row in &mut rows {
+                row.hidden.fill(false);
+            }
         }
         let layers: Vec<usize> = (0..config.num_decoder_layers).collect();
         let mut one = session(&model.engine(Precision::F32), 1, &sources);
@@ -100,7 +102,9 @@ proptest! {
         let sources: Vec<Vec<TokenId>> = sources.iter().map(|&n| tokens(&mut stream, n)).collect();
         let mut rows: Vec<Row> = rows.iter().map(|&n| Row::random(&mut stream, n, sources.len())).collect();
         if config.parallel().is_none() {
-            rows.iter_mut().for_each(|row| row.hidden.fill(false));
+            for row in &mut rows {
+                row.hidden.fill(false);
+            }
         }
         let layers: Vec<usize> = (0..config.num_decoder_layers).collect();
         let engine = model.engine(precision);

@@ -466,7 +466,9 @@ mod tests {
     fn what_changes_together_is_far_apart() {
         let shown = |count, colours, turn, rejected: &[usize]| -> String {
             let mut rejects = Mask::none(count);
-            rejected.iter().for_each(|&i| rejects.hide(i));
+            for &i in rejected {
+                rejects.hide(i);
+            }
             let open = coloured(count, colours, turn, &rejects);
             open.iter().map(|&open| if open { 'x' } else { '.' }).collect()
         };
