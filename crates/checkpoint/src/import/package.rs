@@ -1,5 +1,6 @@
 //! Where the files of a model lie: a directory, or an archive of one.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -360,14 +361,18 @@ fn languages(source: Option<String>, target: Option<String>) -> Languages {
 
 /// A list of tokens as a JSON object of ids.
 fn ids_of(tokens: &[String]) -> Result<Vec<u8>, ImportFault> {
-    let mut ids = Map::new();
+    // Sorted, whatever features serde_json is built with.
+    let mut ids: BTreeMap<&str, usize> = BTreeMap::new();
     for (id, token) in tokens.iter().enumerate() {
-        if ids.insert(token.clone(), id.into()).is_some() {
+        if ids.insert(token, id).is_some() {
             let token: String = token.chars().take(80).collect();
             return Err(ImportFault::Vocabulary(format!("{token:?} occurs twice")));
         }
     }
-    Ok(format!("{:#}\n", Value::Object(ids)).into_bytes())
+    let mut text = serde_json::to_vec_pretty(&ids)
+        .map_err(|error| ImportFault::Vocabulary(error.to_string()))?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 /// The licence that a text names: the field `license` of its head, or a well-known name after the word "licensed".

@@ -163,6 +163,10 @@ impl Worker<'_> {
                 let (next, stopped, failed, done) = (&next, &stopped, &failed, done.clone());
                 scope.spawn(move || {
                     while let Some((number, pairs)) = next() {
+                        // Parts are taken all the same, lest whoever hands them out wait for ever.
+                        if stopped() {
+                            continue;
+                        }
                         let result = self.run_program(program, progress, number, &pairs, stopped);
                         if result.is_err() {
                             failed.store(true, Ordering::Relaxed);
@@ -182,8 +186,9 @@ impl Worker<'_> {
                 }
                 Err(error) => {
                     // What is stopped because another failed is not the cause.
-                    let is_stop = matches!(error, Error::Distil(DistilError::Stopped { .. }));
-                    if first_error.is_none() || !is_stop {
+                    let is_stop =
+                        |error: &Error| matches!(error, Error::Distil(DistilError::Stopped { .. }));
+                    if first_error.as_ref().is_none_or(is_stop) {
                         first_error = Some(error);
                     }
                 }
