@@ -626,7 +626,7 @@ mod tests {
         }
         // Nesting and doubling, as deep as the program is long.
         let mut deep = vec![b')'; 1];
-        deep.extend([0x85; 100_000]);
+        deep.extend(vec![0x85; 100_000]);
         deep.extend(b"q\x00");
         for _ in 0..10_000 {
             deep.extend(b"h\x00\x86q\x00");

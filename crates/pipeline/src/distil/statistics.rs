@@ -114,12 +114,11 @@ impl Statistics {
         vocabulary: Option<&Vocabulary>,
         rows: &[Row<'_>],
     ) -> Result<(), CorpusError> {
-        let encoded = match vocabulary {
-            Some(vocabulary) => encode(vocabulary, rows),
-            None => {
-                let words = &mut self.words;
-                rows.iter().map(|row| row.texts().map(|text| words.encode(text))).collect()
-            }
+        let encoded = if let Some(vocabulary) = vocabulary {
+            encode(vocabulary, rows)
+        } else {
+            let words = &mut self.words;
+            rows.iter().map(|row| row.texts().map(|text| words.encode(text))).collect()
         };
         for (row, [source, reference, written]) in rows.iter().zip(&encoded) {
             self.reference.add(self.pairs, source, reference);

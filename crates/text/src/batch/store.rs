@@ -89,7 +89,7 @@ impl PoolTokens {
                     rows.push(tokens[range].iter().map(|&token| TokenId(token.into())));
                 }
                 Tokens::Wide(tokens) => {
-                    rows.push(tokens[range].iter().map(|&token| TokenId(token)))
+                    rows.push(tokens[range].iter().map(|&token| TokenId(token)));
                 }
             }
         }
