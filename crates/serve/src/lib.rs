@@ -7,7 +7,7 @@
 //!
 //! Two interfaces share one queue: LibreTranslate's, so that its clients work unchanged, and our own under `/v1`, with every
 //! decoding setting, n-best lists, confidences and the refinement steps as server-sent events. A request is cut into
-//! sentences; the [queue](queue) takes turns between clients and between their requests and hands
+//! sentences; the queue takes turns between clients and between their requests and hands
 //! batches to one engine thread, so that a request of a thousand sentences does not hold up one of a single sentence. A
 //! batch is whatever waits when the engine is free: nobody waits for a batch to fill. A request whose client goes away is
 //! cancelled between two steps.

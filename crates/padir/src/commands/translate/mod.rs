@@ -103,7 +103,7 @@ pub(crate) struct Translate {
     #[command(flatten)]
     rerank: RerankArgs,
 
-    /// Start from this translation and keep its words in [brackets] at every step; the rest is refined around them. For one text of one sentence.
+    /// Start from this translation and keep its words in square brackets at every step; the rest is refined around them. For one text of one sentence.
     #[arg(long, value_name = "TRANSLATION", conflicts_with_all = ["files", "rerank"], help_heading = "Decoding")]
     fix: Option<String>,
 
