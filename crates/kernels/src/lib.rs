@@ -36,7 +36,6 @@ pub mod norm;
 #[cfg(feature = "train")]
 pub mod optimiser;
 pub mod packed;
-#[cfg(feature = "train")]
 mod simd;
 #[cfg(feature = "train")]
 mod slot;
